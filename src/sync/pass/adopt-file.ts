@@ -10,7 +10,7 @@ import type { Source } from '../sources/source.ts';
 import { changeInPlace } from './change-in-place.ts';
 import type { WalkContext } from './sync-context.ts';
 
-/** A file of which nothing is on record, and what the platform has under its key. */
+/** A file without a record, and the platform's file with the same key. */
 export interface AdoptionTask {
   readonly item: PlannedSend;
   readonly found: Adoptable;
@@ -21,15 +21,15 @@ export interface AdoptionTask {
 type Same = Extract<Comparison, { kind: 'same' }>;
 
 /**
- * Takes over what the platform has, if it is the file that is here: recorded, where needed told what the rules say, and
- * reported. `false`: it is another, and is to be sent.
+ * Adopts the platform's file if its content is the same: updates its settings where needed, records and reports it.
+ * Returns `false` if the file must be sent instead.
  */
 export async function adoptFile(task: AdoptionTask, context: WalkContext): Promise<boolean> {
   const { item, found, source } = task;
   const { transfer, clock } = context;
   const compared = await transfer(() => compareContent(source, item.path, found.sha256, clock.now()), 0);
   if (compared.kind !== 'same') return false;
-  // Another directory in the place of the source's says nothing of its files.
+  // A directory that replaced the source's proves nothing about its files.
   if (!context.roots.isThereNow(source)) return false;
   const there = found.told === 'same' ? found.file : await changed(task, context);
   if (there === null) return false;
@@ -37,7 +37,10 @@ export async function adoptFile(task: AdoptionTask, context: WalkContext): Promi
   return true;
 }
 
-/** The file after it was told what the rules say; `null`: it takes the content, or could not be told. */
+/**
+ * Updates the settings of the platform's file. Returns `null` if that is impossible or failed, so that the content must
+ * be sent.
+ */
 async function changed(
   { item, found, source, id }: AdoptionTask,
   context: WalkContext,
@@ -71,7 +74,7 @@ function record(
   };
   state.remote.rememberSettings(digest, () => toldOf(settings));
   state.remote.recordAdopted(id, adopted, clock.now());
-  // Of most the platform has said their status: there is nothing to ask.
+  // The platform has already reported the status of most: these are not asked about.
   if (adopted.askAtMs !== null) confirmations?.noteSent();
   const { kind, counts, reason } = ADOPTED;
   summary[counts] += 1;

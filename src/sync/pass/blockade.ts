@@ -1,28 +1,27 @@
 import type { PlatformFailure } from '../../domain/failure.ts';
 import type { Emit, Refusal } from '../events.ts';
 
-/** What keeps whole groups of files from being sent, found out by the first that tried. */
+/** Refusals that affect whole groups of files, as found by the first file that met them. */
 export class Blockade {
   #all: string | null = null;
   readonly #bots = new Map<string, string>();
   #quota: string | null = null;
 
-  /** Whether anything stands in the way. */
   get isOn(): boolean {
     return this.refusal !== null || this.shortage !== null;
   }
 
-  /** Why credentials were refused, for everything or for a bot; `null` when they were not. */
+  /** Why credentials were refused, for everything or for a bot; `null`: not refused. */
   get refusal(): string | null {
     return this.#all ?? this.#bots.values().next().value ?? null;
   }
 
-  /** Why nothing is taken that needs more room; `null` when it is. */
+  /** Why files that need more storage are refused; `null`: not refused. */
   get shortage(): string | null {
     return this.#quota;
   }
 
-  /** Takes note of a failure; the first of its kind is remembered. */
+  /** Notes a failure; only the first of each kind is kept. */
   note(failure: PlatformFailure, botId: string): void {
     switch (failure.kind) {
       case 'credentials':
@@ -38,7 +37,7 @@ export class Blockade {
     }
   }
 
-  /** Why nothing can be sent for a bot now, or nothing that takes up more room than before; `null` when it can. */
+  /** Returns why nothing can be sent for a bot now, or nothing that needs more storage; `null` if it can. */
   reasonAgainst(botId: string, needsRoom: boolean): string | null {
     return this.#all ?? this.#bots.get(botId) ?? (needsRoom ? this.#quota : null);
   }

@@ -15,31 +15,29 @@ import { isPostponed, judge, retryFile, type FileAttempt } from './retry.ts';
 import type { WalkContext } from './sync-context.ts';
 import { retryPorts } from './walk-ports.ts';
 
-/** A file whose content the platform has, and that is to be told of otherwise. */
+/** A file whose content the platform has, and whose settings there will change. */
 export interface InPlaceTask {
   readonly item: PlannedSend;
   readonly source: Source;
   readonly target: number;
-  /** The platform's id of the file. */
   readonly remoteId: string;
-  /** Of its content. */
+  /** Of the content. */
   readonly sha256: Buffer;
-  /** All that it may have been told. */
+  /** All settings that the platform may have for it. */
   readonly before: readonly ToldSettings[];
 }
 
-/** How a change in place ended. */
 export type InPlaceEnd =
   | { readonly kind: 'changed'; readonly file: CatalogFile; readonly expiresAtMs: number | null }
-  /** It takes the content: the file is not what it was taken for, or the platform does not do this. */
+  /** The content must be sent: the platform's file is not as expected, or it does not serve this. */
   | { readonly kind: 'needs-content' }
   | { readonly kind: 'failed'; readonly failure: PlatformFailure }
-  /** An outage or a pause that is not waited for any longer, or a stop. */
+  /** An outage or pause was too long to wait for, or a stop. */
   | { readonly kind: 'not-tried' };
 
 /**
- * Tells the platform what the rules say of a file without sending its content, again after transient failures. It may be
- * told twice.
+ * Changes the settings of a file on the platform without sending its content. Retries transient failures; repeating the
+ * request does no harm.
  */
 export async function changeInPlace(task: InPlaceTask, context: WalkContext): Promise<InPlaceEnd> {
   const { stop } = context;
@@ -60,7 +58,7 @@ export async function changeInPlace(task: InPlaceTask, context: WalkContext): Pr
   return ended;
 }
 
-/** @param refusedMs - the expiry with which it was refused before, epoch milliseconds. */
+/** @param refusedMs - the expiry that was refused before, epoch milliseconds. */
 async function changeOnce(task: InPlaceTask, context: WalkContext, refusedMs?: number): Promise<InPlaceEnd> {
   const { catalog, platform, abort } = context;
   const { item, source, target, remoteId } = task;
@@ -81,13 +79,13 @@ async function changeOnce(task: InPlaceTask, context: WalkContext, refusedMs?: n
   const { failure } = answered;
   switch (failure.kind) {
     case 'refused':
-      // Its answer told the platform's time. If that makes another expiry of it, our clock was to blame.
+      // The answer contained the platform's time. If the expiry differs with it, our clock caused the refusal.
       if (expiresAtMs !== null && refusedMs === undefined) return changeOnce(task, context, expiresAtMs);
       return { kind: 'needs-content' };
     case 'not-served':
     case 'not-found':
     case 'credentials':
-      // Sending the file says what is wrong with it or with the credentials, if anything is.
+      // Sending the file shows what is wrong with it or with the credentials.
       return { kind: 'needs-content' };
     case 'quota':
     case 'transient':
@@ -104,7 +102,7 @@ function isAsAsked(file: CatalogFile, planned: PlannedUpdate, { item, remoteId }
   return isUpdated(file, planned, toldOf(resolved.settings), { remoteId, sizeBytes });
 }
 
-/** The task of changing a file that is on record; `null`: too little is known of it. */
+/** Returns the task of changing a recorded file; `null` if too little is known about it. */
 export function inPlaceTaskOf(
   item: PlannedSend,
   source: Source,
@@ -117,13 +115,13 @@ export function inPlaceTaskOf(
   if (sha256 === null || remoteId === null) return null;
   const digests = [settingsDigest, ...(changing === null ? [] : [changing])];
   const before = digests.flatMap((digest) => state.remote.toldSettings(digest) ?? []);
-  // What it was told is known where that matters: a renewal tells it nothing else.
+  // Its old settings need to be known only if they change: a renewal changes nothing else.
   const tellsOther = digests.some((digest) => digest !== item.resolved.digest);
   if (tellsOther && before.length < digests.length) return null;
   return { item, source, target: id.target, remoteId, sha256, before };
 }
 
-/** What is recorded of a file that was changed in place. `nowMs`: epoch milliseconds. */
+/** Returns the record of a file that was changed in place. `nowMs`: epoch milliseconds. */
 export function changedFileOf(
   { item, sha256 }: InPlaceTask,
   { file, expiresAtMs }: Extract<InPlaceEnd, { kind: 'changed' }>,

@@ -11,54 +11,53 @@ import { noteWord, reportFailure, type WordPorts } from './note-word.ts';
 import type { LostFile, SendAgain } from './lost-file.ts';
 import { setMark, type MarkPorts } from './set-mark.ts';
 
-/** A batch waits no longer than this to be filled, milliseconds. */
+/** The longest wait for a batch to fill, milliseconds. */
 const BATCH_WAIT_MS = 1000;
 
-/** The same while somebody waits: nothing comes any more, and little is gained by it. */
+/** The same while a caller waits for the end: hardly any more files come then. */
 const LAST_BATCH_WAIT_MS = 250;
 
-/** After failures of the platform it is asked again after such delays. */
+/** Delays after failures of the platform. */
 const AFTER_FAILURES: Backoff = { firstMs: 1000, longestMs: 60_000 };
 
-/** While nothing may be asked it is looked so often whether it may, milliseconds. */
+/** While asking is not possible, this is checked so often, milliseconds. */
 const OBSTACLE_MS = 2000;
 
-/** Nobody rests longer than this, milliseconds: the wall clock, by which files are due, may jump. */
+/** The longest rest, milliseconds: the wall clock, which says when files are due, may jump. */
 const LONGEST_REST_MS = 60_000;
 
-/** While somebody waits, files are asked about no more rarely than this, milliseconds. */
+/** While a caller waits, the longest delay between questions about a file, milliseconds. */
 const LONGEST_ASK_WHILE_WAITING_MS = 10_000;
 
-/** What confirmations need of the rest of sync. */
 export interface ConfirmationPorts extends WordPorts, MarkPorts {
   readonly clock: Clock;
   readonly catalog: ServedCatalog;
-  /** Where the files of the configuration are, each place once. */
+  /** The bots of the configuration, each target once. */
   readonly bots: readonly BotAtTarget[];
-  /** Whether a bot is not to be asked just now: the platform is unreachable, or refuses whatever is for it. */
+  /** Returns whether a bot must not be asked now: the platform is unreachable, or refuses its requests. */
   readonly isBarred: (botId: string) => boolean;
-  /** No new question once it aborts, and none is waited for. */
+  /** Ends questions, also those in progress, once it aborts. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Asks the platform the status of the files that were sent, in batches and beside all else, until it has said so for
- * good. What is to be asked stands in the state file: whatever happens to a question, it is asked again.
+ * Asks the platform for the status of sent files, in batches, until it is final. The state file records what to ask, so
+ * an unanswered question is repeated.
  */
 export class Confirmations {
   readonly #ports: ConfirmationPorts;
   /** See `StateReader.changes`. */
   #counted: { readonly changes: number; readonly unconfirmed: number } | null = null;
-  /** What wakes those who rest, with the moment when they wake by themselves (monotonic milliseconds). */
+  /** Wakes each resting loop; the value is when it wakes anyway (monotonic milliseconds). */
   readonly #resting = new Map<() => void, number>();
-  /** Ends all of it. */
+  /** Ends everything. */
   readonly #end = new AbortController();
-  /** Until when somebody waits, monotonic milliseconds; `null`: it goes on until the stop. */
+  /** Until when a caller waits, monotonic milliseconds; `null`: runs until the stop. */
   #finishAtMs: number | null = null;
   #longestAskMs = Infinity;
-  /** Whether what the platform loses is sent again before the run ends. */
+  /** Files that the platform loses are resent before the run ends. */
   #sendsAgain = false;
-  /** What is to be sent again before the run ends. */
+  /** Files to resend before the run ends. */
   #lost: LostFile[] = [];
   #sendAgain: SendAgain | null = null;
 
@@ -66,12 +65,12 @@ export class Confirmations {
     this.#ports = ports;
   }
 
-  /** Where the files of the configuration are, each place once. */
+  /** The bots of the configuration, each target once. */
   get bots(): readonly BotAtTarget[] {
     return this.#ports.bots;
   }
 
-  /** How many files wait for the platform's word. They are counted again only when something was written since. */
+  /** The number of files whose status is not final. Counted again only after the state file changed. */
   get unconfirmed(): number {
     const { state, bots } = this.#ports;
     const changes = state.changes();
@@ -82,24 +81,27 @@ export class Confirmations {
     return this.#counted.unconfirmed;
   }
 
-  /** How many files the platform lost that are to be sent again before the run ends. */
+  /** The number of lost files to resend before the run ends. */
   get lost(): number {
     return this.#lost.length;
   }
 
-  /** Whether anything is left to be asked or sent again, or a content to be marked. */
+  /** Whether files remain to be asked about, resent or marked. */
   get isAnythingLeft(): boolean {
     const { state, bots } = this.#ports;
     return this.lost > 0 || bots.some(({ target }) => state.askTimes(target, 1).length > 0);
   }
 
-  /** A file was sent, and is to be asked about in a second. */
+  /** Notes that a file was sent, which is asked about a second later. */
   noteSent(): void {
     const soonMs = this.#ports.clock.monotonic() + 2 * BATCH_WAIT_MS;
     for (const [wake, wakesAtMs] of this.#resting) if (wakesAtMs > soonMs) wake();
   }
 
-  /** Asks about all files now, and often: somebody is to wait for it. `sendsAgain`: also for what the platform loses. */
+  /**
+   * Asks about all files now and often, because a caller will wait. `sendsAgain`: the caller also waits for lost files
+   * to be resent.
+   */
   hurry(sendsAgain: boolean): void {
     const { state, bots, clock } = this.#ports;
     for (const { target } of bots) state.remote.askBy(target, clock.now());
@@ -108,8 +110,8 @@ export class Confirmations {
   }
 
   /**
-   * Lets `run` end when there is nothing left to ask or to send again, or so much later at the latest, milliseconds. What is being sent
-   * then comes to its end.
+   * Lets `run` end when nothing is left to ask or resend, and after `waitMs` milliseconds at the latest. Resends in
+   * progress are completed.
    */
   finishWithin(waitMs: number, sendAgain: SendAgain | null): void {
     this.#sendAgain = sendAgain;
@@ -118,12 +120,16 @@ export class Confirmations {
     };
     this.#finishAtMs = this.#ports.clock.monotonic() + waitMs;
     if (waitMs === 0) end();
-    // An answer that does not come is not waited for any longer, whatever the clock is.
+    // Real time: a missing answer must not be awaited longer, whatever clock is used.
     else realTimer.after(waitMs, end);
     for (const wake of this.#resting.keys()) wake();
   }
 
-  /** Asks until the stop, or as long as `finishWithin` says. Throws `StateFileError`. */
+  /**
+   * Asks until the stop, or as long as `finishWithin` says.
+   *
+   * @throws {StateFileError}
+   */
   async run(): Promise<void> {
     const { bots, stop } = this.#ports;
     const end = (): void => {
@@ -140,7 +146,7 @@ export class Confirmations {
     }
   }
 
-  /** Asks for one bot, one question after the other. */
+  /** Asks one bot, one question at a time. */
   async #follow(bot: BotAtTarget): Promise<void> {
     const { signal } = this.#end;
     let failures = 0;
@@ -159,22 +165,24 @@ export class Confirmations {
     }
   }
 
-  /** Milliseconds until the next files are to be asked about, together; `Infinity`: there are none, or none may be. */
+  /**
+   * Returns the time until the next batch is due, milliseconds; `Infinity`: there is none, or asking is not possible.
+   */
   #untilNextBatch({ target, botId }: BotAtTarget): number {
     const { state, clock, catalog, isBarred } = this.#ports;
     if (isBarred(botId) || !catalog.serves(target, 'list')) return this.#isFinishing ? Infinity : OBSTACLE_MS;
     const times = state.askTimes(target, MOST_IDS);
     const [firstMs] = times;
     if (firstMs === undefined) return Infinity;
-    // Our clock was set back since.
+    // Our clock was set back.
     if (firstMs > clock.now() + LONGEST_ASK_MS) state.remote.askBy(target, clock.now());
-    // What is sent from now on comes behind those.
+    // Files that are sent from now on come after these.
     const fullAtMs = times[MOST_IDS - 1] ?? Infinity;
     const fillMs = this.#isFinishing ? LAST_BATCH_WAIT_MS : BATCH_WAIT_MS;
     return Math.max(0, Math.min(firstMs + fillMs, fullAtMs) - clock.now());
   }
 
-  /** Milliseconds until the next lost file is to be sent again; `Infinity`: there is none. */
+  /** Returns the time until the next lost file is resent, milliseconds; `Infinity`: there is none. */
   #untilNextResend({ target }: BotAtTarget): number {
     if (this.#sendAgain === null) return Infinity;
     const times = this.#lost.filter(({ bot }) => bot.target === target).map((one) => one.resendAtMs);
@@ -219,7 +227,7 @@ export class Confirmations {
     this.#resting.delete(wake);
   }
 
-  /** Returns whether nobody should wait for this bot any longer: it answers, but not what was asked. */
+  /** Returns whether to stop waiting for this bot: it answers, but unusably. */
   #isVain(failure: OptionalFailure, { botId }: BotAtTarget): boolean {
     if (!this.#isFinishing || failure.kind !== 'transient' || failure.unusable !== true) return false;
     this.#ports.emit({
@@ -229,7 +237,7 @@ export class Confirmations {
     return true;
   }
 
-  /** Returns why the platform could not be asked; `null`: it could. */
+  /** Returns why the platform could not be asked; `null` if it could. */
   async #askBatch(bot: BotAtTarget): Promise<OptionalFailure | null> {
     const { state, clock } = this.#ports;
     const due = state.confirmationsDue(bot.target, clock.now(), MOST_IDS);
@@ -263,7 +271,7 @@ export class Confirmations {
     return null;
   }
 
-  /** Asks for a file by itself: a list does not show it. */
+  /** Asks about a single file that a list does not contain. */
   async #askForOne(file: SentRecord, bot: BotAtTarget): Promise<OptionalFailure | null> {
     const { catalog, state, platformNow } = this.#ports;
     const got = await catalog.get(bot, file.remoteId, this.#end.signal);
@@ -271,7 +279,7 @@ export class Confirmations {
     else if (got.failure.kind === 'not-found') {
       const { expiresAtMs = null } = state.find(file) ?? {};
       if (expiresAtMs === null || expiresAtMs > platformNow()) this.#hear(GONE, file, bot);
-      // It was let expire.
+      // It has expired.
       else state.remote.stopAsking(file);
     } else if (got.failure.kind === 'not-served' || got.failure.kind === 'refused')
       this.#hear(NOT_LISTED, file, bot);
@@ -293,7 +301,7 @@ export class Confirmations {
     noteWord(status, file, bot, { ...this.#ports, longestAskMs: this.#longestAskMs, willResend });
   }
 
-  /** What is not served any more is found out by looking; all else may pass. */
+  /** Ignores operations that are not served, which the catalog remembers; other failures may be temporary. */
   #failedBy(failure: OptionalFailure): OptionalFailure | null {
     return failure.kind === 'not-served' || this.#end.signal.aborted ? null : failure;
   }

@@ -11,12 +11,12 @@ import { targetOf } from '../sources/source.ts';
 import { Confirmations } from './confirmations.ts';
 
 /**
- * In a longer outage files that are watched do not stand by, milliseconds: they would keep passes from ending, and one of
- * them that the platform cannot digest looks like an outage for as long as there is nothing else to send.
+ * In a longer outage, watched files do not wait, milliseconds: they would keep passes from ending. Also, a single file
+ * that the platform cannot handle looks like an outage as long as nothing else is sent.
  */
 const PARK_AFTER_MS = 60_000;
 
-/** Makes a context. Nothing is running yet. */
+/** Creates a context. Nothing runs yet. */
 export function createSyncContext(input: SyncContextInput): SyncContext {
   const { config, clock, emit, waitLimits } = input;
   const { concurrency } = config.upload;
@@ -29,7 +29,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
   });
   const stop = AbortSignal.any([input.stop, failed.signal]);
   const abort = AbortSignal.any([input.abort, failed.signal]);
-  // Every request under way listens, and every walk that waits.
+  // Every running request and every waiting walk listens to these.
   setMaxListeners(0, stop, abort, input.detach);
   const context: Omit<SyncContext, 'confirmations'> = {
     ...input,
@@ -72,7 +72,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
   return Object.assign(context, { confirmations: confirmationsOf(context) });
 }
 
-/** What asks, under a context, the status of the files that were sent; `null`: the platform is not asked. */
+/** Creates the confirmations of a context; `null`: the platform is not asked. */
 function confirmationsOf(context: Omit<SyncContext, 'confirmations'>): Confirmations | null {
   const { config, platformName, state, catalog, clock, emit, flights, platform, breaker, stop, onWord } =
     context;

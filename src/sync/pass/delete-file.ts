@@ -17,16 +17,16 @@ import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
 import { sendContent } from './send-content.ts';
 import type { SyncContext, WalkContext } from './sync-context.ts';
 
-/** What the platform does not serve, so that a file cannot be deleted. `isOurs`: it was seen to be the file that was put there. */
+/** The platform does not serve an operation that deleting needs. `isOurs`: the file was found to be the one we sent. */
 interface NotServed {
   readonly kind: 'not-served';
   readonly isOurs: boolean;
 }
 
 /**
- * What files at a target are deleted by; `null`: they are not, but left, or let expire.
+ * Returns the catalog that deletes files at a target; `null`: they are left, or expire.
  *
- * @param isAsked - whether somebody wants the file removed whatever the mode: then it must at least be looked at.
+ * @param isAsked - a user wants the file removed whatever the mode: then it must at least be checked.
  */
 export function deletingCatalog(
   target: number,
@@ -38,8 +38,8 @@ export function deletingCatalog(
 }
 
 /**
- * Deletes a file if it is still what was put there. Its intent must be on disk. What somebody puts in its place between
- * the look and the deletion goes with it: the platform cannot be asked to delete a file only as it was seen.
+ * Deletes a file if it is still the one we sent. The intent must be recorded before. A file that somebody else puts
+ * there between the check and the deletion is deleted too: the platform offers no conditional deletion.
  */
 export async function deleteFile(
   catalog: ServedCatalog,
@@ -65,7 +65,7 @@ export async function deleteFile(
   }
 }
 
-/** What is on record of a file that is to be deleted. It must have a record. */
+/** Returns what the record says about a file to delete. The record must exist. */
 export function putFileOf(id: RowId, source: string, state: Pick<StateReader, 'find'>): PutFile {
   const stored = state.find(id);
   if (stored === null) throw new Error(`${id.key} has no record`);
@@ -80,14 +80,14 @@ export function putFileOf(id: RowId, source: string, state: Pick<StateReader, 'f
   };
 }
 
-/** Looks a file up by its id, and by its key where the id is not known or leads nowhere. `null`: there is none. */
+/** Looks a file up by its id, then by its key. `null`: not found. */
 async function look(
   catalog: ServedCatalog,
   at: BotAtTarget,
   { key, remoteId }: PutFile,
   signal: AbortSignal,
 ): Promise<Outcome<CatalogFile | null, OptionalFailure>> {
-  // An upsert that was not recorded, or somebody else's, may have given the key to a file of another id.
+  // An upsert that was not recorded, or somebody else's, may have given the key another file.
   const names = remoteId === null ? [key] : [remoteId, key];
   for (const name of names) {
     const looked = await catalog.get(at, name, signal);
@@ -102,7 +102,7 @@ function failureOf(failure: OptionalFailure, isOurs: boolean): RemovalAttempt | 
     case 'not-found':
       return { kind: 'gone' };
     case 'not-served':
-    // The upsert that lets the file expire decides whether the credentials are refused.
+    // The upsert that lets the file expire shows whether the credentials are refused.
     case 'credentials':
       return { kind: 'not-served', isOurs };
     case 'quota':
@@ -112,7 +112,7 @@ function failureOf(failure: OptionalFailure, isOurs: boolean): RemovalAttempt | 
   }
 }
 
-/** Puts an empty file that expires in two minutes under a key. Its intent must be on disk. */
+/** Replaces a file by an empty one that expires in two minutes. The intent must be recorded before. */
 export async function leaveTombstone(
   botId: string,
   key: FileKey,
@@ -143,11 +143,11 @@ function emptyFile(key: FileKey, expiresAtMs: number): UpsertBody {
 }
 
 /**
- * How an attempt to remove a file from the platform ended:
- * - `expires`: an empty file is in its place until then, epoch milliseconds.
+ * The result of an attempt to remove a file from the platform:
+ * - `expires`: an empty file replaces it until then, epoch milliseconds.
  * - `gone`: nothing of it is there.
- * - `replaced`: somebody put another file there, which is left alone; `reason` says what shows it, for people.
- * - `unchecked`: the platform does not say whose file it is, and it was to be removed only if it is ours.
+ * - `replaced`: somebody else's file is there, which is left alone; `reason` is for messages.
+ * - `unchecked`: the platform does not show whose file it is, and it may be removed only if it is ours.
  */
 export type RemovalAttempt =
   | { readonly kind: 'expires'; readonly expiresAtMs: number }

@@ -9,25 +9,25 @@ import { removeMissing } from './removals.ts';
 import type { SourceWalk, Visited } from './visit-sources.ts';
 
 /**
- * Removes what is to be removed of a source whose files were sent, tells of a halt, and remembers how the source was
- * left. Returns the halt, if there is one.
+ * Finishes a source whose files were sent: removes files, reports a halt, and records the source's state. Returns the
+ * halt, if any.
  */
 export async function finishSource(
   { found, recorded, walk: ended }: Visited,
   context: PassContext,
 ): Promise<Halt | null> {
-  // While it was walked, a rescan of a path of it may have missed something.
+  // A rescan during the walk may have missed something.
   const isUnseen = ended.kind === 'complete' && context.round.unseen.has(found.config.name);
   const walk: SourceWalk = isUnseen ? { ...ended, kind: 'incomplete' } : ended;
   const halt = walk.kind === 'halted' ? walk.halt : await removeFrom(found, walk, recorded, context);
   if (halt !== null) reportHalt(found.config.name, halt, context);
-  // A walk that a stop cut short says nothing of the source.
+  // A walk that a stop interrupted proves nothing about the source.
   if (context.stop.aborted && halt === null) return null;
   remember(found, walk, halt, context);
   return halt;
 }
 
-/** Removes what a complete walk showed to be gone. Returns what halts it. */
+/** Removes what a complete walk found deleted. Returns the halt, if any. */
 async function removeFrom(
   found: FoundSource,
   walk: Exclude<SourceWalk, { kind: 'halted' }>,
@@ -43,7 +43,7 @@ async function removeFrom(
     case 'complete':
       return removeMissing(found.source, recorded, walk.approved, context);
     case 'incomplete': {
-      // What would be removed after a complete walk is left alone for now.
+      // After an incomplete walk, nothing is removed.
       const { summary, stop, emit } = context;
       const { removed } = state.countRecorded(target, name);
       summary.toRemove += removed;
@@ -79,7 +79,7 @@ function remember(found: FoundSource, walk: SourceWalk, halt: Halt | null, conte
     state.saveSource(name, { directory, identity: source.identity, halt });
     state.savePlace(name, placeOfSource(source));
   } else {
-    // The directory of a halted source is not taken for the right one.
+    // The directory of a halted source is not recorded as the right one.
     const { identity = '' } = state.source(name) ?? {};
     state.saveSource(name, { directory, identity, halt });
   }

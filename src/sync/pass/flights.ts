@@ -2,40 +2,35 @@ import { sizeAndMtimeOf, type Fingerprint } from '../../domain/fingerprint.ts';
 import { Multiset } from '../../domain/bag.ts';
 import type { RowId } from '../../store/file-reader.ts';
 
-/** What is done to one key. `hadToWait`: another flight of the key came before. */
+/** An operation on one key. `hadToWait`: another flight of the key came before. */
 type Flight = (hadToWait: boolean) => Promise<void>;
 
-/**
- * Files on their way to the platform, and from it: nothing is done to a key twice at the same time. Outlives a reload,
- * as what is running then does.
- */
+/** Operations in progress, at most one per key at a time. Outlives a reload, as running work does. */
 export class Flights {
-  /** Of each key: resolves when its flight has ended, however it did. */
+  /** By key; resolves when the flight has ended, even in failure. */
   readonly #underWay = new Map<string, Promise<void>>();
-  /** Of the files that are to be sent. */
+  /** Of the files being sent. */
   readonly #sizesAndMtimes = new Multiset();
 
-  /** How many are under way. */
   get count(): number {
     return this.#underWay.size;
   }
 
-  /** Whether a key has one. */
   has(id: RowId): boolean {
     return this.#underWay.has(nameOf(id));
   }
 
-  /** Resolves when the flight of a key that is under way has ended, whatever came of it. */
+  /** Resolves when the key has no flight, or its flight has ended. */
   async ended(id: RowId): Promise<void> {
     await this.#underWay.get(nameOf(id));
   }
 
-  /** Whether a file of this size and mtime is on its way: perhaps the same under a new name. */
+  /** Returns whether a file of this size and mtime is being sent: perhaps the same file under a new name. */
   mayHave(fingerprint: Fingerprint): boolean {
     return this.#sizesAndMtimes.has(sizeAndMtimeOf(fingerprint));
   }
 
-  /** Runs a flight: at once, or after those of the same key that are under way. `fingerprint`: of a file to be sent. */
+  /** Runs a flight, after those of the same key. `fingerprint`: of a file to send. */
   async run(id: RowId, fingerprint: Fingerprint | null, flight: Flight): Promise<void> {
     const name = nameOf(id);
     const sizeAndMtime = fingerprint === null ? null : sizeAndMtimeOf(fingerprint);
@@ -56,12 +51,12 @@ export class Flights {
     }
   }
 
-  /** Resolves when those that are under way now have ended. */
+  /** Resolves when all current flights have ended. */
   async allEnded(): Promise<void> {
     await Promise.all(this.#underWay.values());
   }
 
-  /** Resolves when none is under way. */
+  /** Resolves when no flight is left. */
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await this.allEnded();
   }

@@ -11,14 +11,14 @@ import { sendPlannedFile } from './send-planned-file.ts';
 import type { WalkContext } from './sync-context.ts';
 import { planPorts } from './walk-ports.ts';
 
-/** Files that were sent before the walk over their source came to them, by path, and how they looked. */
+/** The fingerprints, by path, of files that were sent before the walk over their source. */
 export type SentFirst = ReadonlyMap<string, Fingerprint>;
 
 /**
- * Sends the files of a source again that were on their way when botsync ended: of these the platform may hold nothing.
- * Whatever else became of them is found by the walk over the source. Sends may still run when it ends.
+ * Sends the files of a source again that were being sent when botsync ended: the platform may have nothing of them. The
+ * walk over the source handles other cases. Sends may still run when it returns.
  *
- * @param before - sources that keep a key which both give.
+ * @param before - earlier sources, which take precedence where both produce the same key.
  */
 export async function sendInterrupted(
   source: Source,
@@ -48,13 +48,13 @@ export async function sendInterrupted(
   return sent;
 }
 
-/** Whether a record is of a file that is there, is synced, and still gives its key. */
+/** Returns whether a record's file exists, is synced, and still has its key. */
 function isItsOwn(source: Source, path: RelativePath, key: FileKey): boolean {
   const { keyPrefix } = source.config;
   return fileKey(keyPrefix, path) === key && !source.filter.ignoresFile(path) && mayBeSent(source, path);
 }
 
-/** Whether another source may have a file with a key. */
+/** Returns whether another source may have a file with a key. */
 function mayGive(other: Source, target: number, key: FileKey, { state }: WalkContext): boolean {
   const prefix = other.config.keyPrefix.normalize('NFC');
   if (state.targetId(other.syncTarget) !== target || !key.startsWith(prefix)) return false;

@@ -4,7 +4,7 @@ import { outcomeOf } from '../plan/outcome.ts';
 import type { PlanItem, PlannedSend } from '../plan/plan-item.ts';
 import type { Source } from '../sources/source.ts';
 
-/** Counts, reports and remembers a plan's item that sends nothing. */
+/** Counts, reports and records an item of a plan that sends nothing. */
 export function noteItem(
   item: Exclude<PlanItem, PlannedSend>,
   source: Source,
@@ -34,7 +34,7 @@ export function noteItem(
   if (event === null) return;
   const { kind, path, key, reason, error } = event;
   const failure = error === undefined ? null : ({ outcome: 'failed', error } as const);
-  // What stands on record of a file was told when it was recorded.
+  // What a record says of a file was reported when it was recorded.
   emit({
     kind: 'file',
     file: { kind, source: name, path, key, reason, ...failure },
@@ -42,7 +42,7 @@ export function noteItem(
   });
 }
 
-/** Counts, reports and remembers a file that was not sent and has no row of its own to say so. */
+/** Counts, reports and records a file that was not sent and has no record to note that in. */
 export function noteProblem(
   { state, summary, emit, round }: WalkContext,
   problem: Problem & { readonly kind: 'refuse' | 'problem' },
@@ -51,7 +51,7 @@ export function noteProblem(
   summary[kind === 'refuse' ? 'refused' : 'problems'] += 1;
   const isKnown = state.problems.has(problem);
   state.problems.note(problem, round.pass);
-  // The order of fields in JSON Lines is that of every other event.
+  // The order of fields in JSON Lines is the same for all events.
   emit({ kind: 'file', file: { kind, source, path, key, reason }, isKnown });
 }
 
@@ -66,13 +66,13 @@ function noteAbsent(
   if (item.absence === null) return;
   for (const other of claims.takeOthers(target, record.key)) changeFeed.rescan(other.source, other.path);
   if (flights.has(id)) {
-    // What becomes of it is known when it ends, and so is what its record says then.
+    // The outcome, and so the record, is known only when the flight ends.
     void flights.ended(id).then(() => {
       changeFeed.rescan(source.config.name, record.path);
     });
     return;
   }
-  // A page of records that was read earlier may be old.
+  // The record may come from a page that was read earlier.
   const now = state.find(id);
   if (now === null || now.path !== record.path) return;
   const { fate, absence } = outcomeOf(item, now, config.removals.mode);

@@ -14,22 +14,21 @@ import type { WalkContext } from './sync-context.ts';
 
 const UNSETTLED = 'it kept changing while it was read';
 
-/** Why a file counts as failed whose last attempt was none. */
+/** The error of a failed file whose last attempt was not made. */
 export const NOT_FINISHED = 'an earlier attempt failed, and the file could not be sent again';
 
-/** A file that was sent, or tried. */
 export interface TriedFile {
   readonly id: RowId;
   readonly item: PlannedSend;
   readonly source: Source;
-  /** How long the last attempt took, milliseconds. */
+  /** Duration of the last attempt, milliseconds. */
   readonly tookMs: number;
 }
 
 /**
- * Counts, reports and records how the sending of a file ended. One that could not be tried is only counted.
+ * Counts, reports and records the result of sending a file. A file that was not tried is only counted.
  *
- * @param mayBeThere - whether an attempt may have left something of it on the platform.
+ * @param mayBeThere - an attempt may have left something on the platform.
  */
 export function noteSent(sent: Sent, mayBeThere: boolean, file: TriedFile, context: WalkContext): void {
   const { summary } = context;
@@ -53,7 +52,7 @@ export function noteSent(sent: Sent, mayBeThere: boolean, file: TriedFile, conte
     }
     case 'failed': {
       if (context.abort.aborted) {
-        // Broken off by us: the intent on record says all there is to say.
+        // We broke it off: the recorded intent is enough.
         summary.pending += 1;
         break;
       }
@@ -99,7 +98,7 @@ function noteFailure(
   state.recordFailure(file.id, attempt, failure, clock.now());
   summary.failed += 1;
   const event = eventOf(file);
-  // In an outage the same files fail with each probe.
+  // During an outage, the same files fail with each probe.
   const isKnown = breaker.isOpen && event.reason === 'failed-before';
   emit({
     kind: 'file',
@@ -114,7 +113,7 @@ function eventOf({ item, source }: TriedFile): FileEvent {
   return { kind, source: source.config.name, path: item.path, key: item.key, reason };
 }
 
-/** Tells of a content that was not on record: what was sent for its settings or to be sure is nothing new. */
+/** Announces new content. Content that was sent again, for its settings or to be sure, is not new. */
 function tellDelivery(
   { sha256, url }: Extract<Sent, { kind: 'sent' }>,
   { id, item: { path, resolved }, source }: TriedFile,

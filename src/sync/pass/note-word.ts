@@ -8,35 +8,33 @@ import type { StateStore } from '../../store/state-store.ts';
 import type { BotAtTarget } from '../catalog/served-catalog.ts';
 import type { LostFile } from './lost-file.ts';
 
-/** What the platform says of a file: what it has, or that something went wrong. */
+/** What the platform reported of a file. */
 export type WordOutcome = 'stored' | 'searchable' | 'failed';
 
-/** What taking note of the platform's word needs. */
 export interface WordPorts {
   readonly state: StateStore;
   readonly clock: Pick<Clock, 'now'>;
   readonly emit: Emit;
-  /** How often one content is sent before it waits for a change or the next rescan. */
+  /** How often the same content is sent before it waits for a change or the next rescan. */
   readonly attempts: number;
   /** The platform's time, epoch milliseconds. */
   readonly platformNow: () => number;
-  /** Told of each file of which the platform has said what became of it. */
+  /** Called for each file with a final status. */
   readonly onWord: ((outcome: WordOutcome) => void) | undefined;
-  /** Told that the platform had no room for a file that it had begun to take. */
+  /** Called when the platform had no room for a file that it had begun to accept. */
   readonly noteShortage: (reason: string, botId: string) => void;
-  /** Told that a file is not on the platform as it is. */
+  /** Called when the platform does not have a file as it is here. */
   readonly noteUnsent: (source: string, path: string, fingerprint: Fingerprint) => void;
 }
 
-/** How confirmations are asked for just now. */
 interface Haste {
-  /** A question about a file is not put off longer than this, milliseconds. */
+  /** The longest delay before the next question about a file, milliseconds. */
   readonly longestAskMs: number;
-  /** Returns whether the run sends a lost file again before it ends. */
+  /** Returns whether the run resends a lost file before it ends. */
   readonly willResend: (lost: LostFile) => boolean;
 }
 
-/** Records and reports what the platform says of a file, unless it was sent again since it was asked. */
+/** Records and reports a file's status on the platform, unless the file was sent again since the question. */
 export function noteWord(
   status: PlatformStatus,
   file: SentRecord,
@@ -101,7 +99,7 @@ function reportSuccess(
   emit({ kind: 'file', file: { kind: 'confirm', source, path, key, reason: said, outcome } });
 }
 
-/** Reports that a file is not on the platform as it should be. */
+/** Reports that the platform does not have a file as it should. */
 export function reportFailure(
   { said }: PlatformStatus,
   { source, path, key }: SentRecord,

@@ -15,16 +15,17 @@ import type { Blockade } from './blockade.ts';
 import type { SendAgain } from './lost-file.ts';
 
 /**
- * So many files more than can be transferred at a time are in hand: their intents are written down together, so that no
- * transfer waits for the disk. What waits holds no content and no open file.
+ * Files in progress beyond those being transferred: their intents are written together, so that no transfer waits for
+ * the disk. A waiting file holds no content and is not open.
  */
 const FILES_AHEAD = 128;
 
 const NOTHING = (): Approved => null;
 
 /**
- * Looks at every file of every source once and brings the platform up to date: scan, decide, upload, record.
- * Returns the exit code. Throws `StateFileError`; nothing of the pass is under way any more then.
+ * Checks every file of every source once and brings the platform up to date. Returns the exit code.
+ *
+ * @throws {StateFileError} after all work of the pass has ended.
  */
 export async function runPass(syncContext: SyncContext, input: PassInput): Promise<number> {
   const { config, state, platform, clock, stop } = syncContext;
@@ -37,7 +38,7 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     input.onFound?.(found);
     const isFirst = syncContext.round.pass === 0;
     syncContext.round = newRound(state.nextPassNumber(), input.blockade);
-    // What is running now may change what the pass reads of its record before it comes to it.
+    // Running work may change records before the pass reads them.
     syncContext.round.hadRescans = syncContext.flights.count > 0;
     const context = passContext(syncContext, input, workers);
     state.correctMoments(clock.now());
@@ -73,17 +74,17 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
   }
 }
 
-/** The sources of which a pass saw every file. */
+/** Returns the sources of which the pass saw every file. */
 function seenOf(visited: readonly Visited[]): Source[] {
   return visited.flatMap(({ found, walk }) =>
     found.kind === 'found' && walk.kind === 'complete' ? [found.source] : [],
   );
 }
 
-/** Files wait no longer than this for a list of what the platform has, milliseconds: sending them again is not wrong. */
+/** The longest wait for the list of the platform's files, milliseconds. Sending without it does no harm. */
 const LIST_PATIENCE_MS = 30_000;
 
-/** Finds out what the platform has of sources of which nothing is on record. */
+/** Lists the platform's files for sources without records. */
 async function findAdoptable(
   found: readonly FoundSource[],
   { state, catalog, config, clock, random, stop, emit, round }: PassContext,
@@ -129,8 +130,9 @@ function newWorkers({ config, state, fail, detach }: SyncContext): Workers {
 }
 
 /**
- * Removes what was noticed missing in a source long enough ago, as the end of a pass would. Returns the halt, if there
- * is one. Throws `StateFileError`.
+ * Removes files that have been missing in a source long enough, as the end of a pass would. Returns the halt, if any.
+ *
+ * @throws {StateFileError}
  */
 export async function removeWhatIsDue(found: FoundSource, syncContext: SyncContext): Promise<Halt | null> {
   if (found.kind === 'missing') return found.halt;
@@ -154,10 +156,10 @@ export async function removeWhatIsDue(found: FoundSource, syncContext: SyncConte
   }
 }
 
-/** So many files of a bot of which the platform has not said for a day their status are told of by a pass. */
+/** The most files of a bot without a status for a day that a pass reports. */
 const OVERDUE_NAMED = 1000;
 
-/** Counts the files that wait for the platform's word, and tells of those that have waited too long. */
+/** Counts the files without a final status, and reports those that have waited too long. */
 function sumUpConfirmations(summary: Summary, { confirmations, state, emit }: SyncContext): void {
   if (confirmations === null) return;
   summary.unconfirmed = confirmations.unconfirmed;
@@ -168,29 +170,32 @@ function sumUpConfirmations(summary: Summary, { confirmations, state, emit }: Sy
     }
 }
 
-/** Whether the directory of a source is the one that was checked last: nothing of another is looked at before it is. */
+/** Returns whether the directory of a source is the one that was checked last: another must be checked first. */
 function isAsBefore(found: FoundSource, { state }: SyncContext): boolean {
   if (found.kind === 'missing') return false;
   const seen = state.source(found.config.name);
   return seen !== null && isSameDirectory(seen.identity, found.source.identity);
 }
 
-/** What a pass is given, beside what it shares with all others. */
+/** The input of one pass, besides what all passes share. */
 export interface PassInput {
-  /** Counted up as the pass goes on; the caller has the counts also when it fails. */
+  /** Updated during the pass, so that the counts are available also if it fails. */
   readonly summary: Summary;
-  /** Files to send again whatever the records say, by their path in the source. */
+  /** Selects files by their paths in the source that are sent whatever the records say. */
   readonly isForced: (path: string) => boolean;
-  /** What somebody has approved for a source. */
+  /** Returns what was approved for a source. */
   readonly approved: (source: string) => Approved;
-  /** Whether files that failed, and have not changed since, are retried: by default they are. */
+  /** Retry failed files that have not changed since (default: `true`). */
   readonly retriesFailed?: boolean;
-  /** What keeps files from being sent is taken as known already, and not tried. */
+  /** Known refusals, which are not tried again. */
   readonly blockade?: Blockade;
-  /** Instead of the context's. */
+  /** Replaces the context's. */
   readonly emit?: Emit;
-  /** Awaited when everything was sent and removed, before the pass is summed up. `sendAgain`: for what the platform loses meanwhile. */
+  /**
+   * Awaited after all sends and removals, before the pass is summed up. `sendAgain`: resends files that the platform
+   * loses in the meantime.
+   */
   readonly allSent?: (sendAgain: SendAgain) => Promise<void>;
-  /** Told the sources as the pass found them, before it walks them. */
+  /** Called with the sources as the pass found them, before it walks them. */
   readonly onFound?: (found: readonly FoundSource[]) => void;
 }

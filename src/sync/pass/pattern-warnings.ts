@@ -3,8 +3,8 @@ import { unmatchedPatterns } from '../plan/unmatched-patterns.ts';
 import type { Source } from '../sources/source.ts';
 
 /**
- * Warns of rules, and patterns to announce, that match no file: once, after the first pass that met files and saw every
- * one of all sources. What matches nothing later, since its files were deleted, is no mistake.
+ * Warns once of rules and announced patterns that match no file, after the first pass that found files and saw all of
+ * them. A pattern that stops matching later, because files were deleted, is no mistake.
  */
 export class PatternWarnings {
   readonly #config: Config;
@@ -16,7 +16,7 @@ export class PatternWarnings {
     this.#warn = warn;
   }
 
-  /** A pass has walked the sources. `seen`: those of which it saw every file. */
+  /** Notes a finished pass. `seen`: the sources of which it saw every file. */
   passWalked(seen: readonly Source[]): void {
     if (this.#isDone || seen.length < this.#config.sources.length) return;
     this.#isDone = seen.some(({ rules }) => rules.met.hasFiles());
@@ -25,7 +25,7 @@ export class PatternWarnings {
   }
 }
 
-/** Warns once of each kind of file that is to be indexed and that the platform is not known to index. */
+/** Warns once of each kind of file that a rule says to index, but the platform may not index. */
 export class IndexWarnings {
   readonly #known: ReadonlySet<string>;
   readonly #warn: (message: string) => void;
@@ -37,7 +37,7 @@ export class IndexWarnings {
     this.#warn = warn;
   }
 
-  /** Looks at a file that is about to be sent with `index`. */
+  /** Checks a file that is about to be sent with `index`. */
   note(path: string): void {
     const name = path.slice(path.lastIndexOf('/') + 1);
     const dot = name.lastIndexOf('.');

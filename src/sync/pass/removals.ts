@@ -9,15 +9,15 @@ import type { PassContext } from './sync-context.ts';
 import type { StateStore } from '../../store/state-store.ts';
 
 /**
- * Removes from the platform what was removed from a source, after all uploads of the pass: a renamed file is there
- * under its new key before it goes under the old one. What may be a renamed file that could not be sent stays.
+ * Removes from the platform what was deleted in a source, after all uploads of the pass: a renamed file is uploaded
+ * under its new key before its old key is removed. A file that may have been renamed, and could not be sent, stays.
  *
- * As many are under way at a time as uploads would be; all are over when it returns.
+ * Runs as many removals at a time as uploads; all have ended when it returns. Throws the error of a failed removal.
  *
- * @param recorded - files the source had on record before the pass.
- * @param approved - what someone has checked that would have halted the source.
- * @param context - its workers are idle. Throws what a removal threw.
- * @returns the halt when there are too many, and nothing was removed.
+ * @param recorded - files that the source had on record before the pass.
+ * @param approved - approved causes of a halt.
+ * @param context - its workers are idle.
+ * @returns the halt if too many would be removed; then only approved ones were.
  */
 export async function removeMissing(
   source: Source,
@@ -37,7 +37,7 @@ export async function removeMissing(
     summary.toRemove += removed;
     return halt;
   }
-  // An approval confirms a removal as well as time does. A new name must have been looked at before its old one goes.
+  // An approval confirms a removal as the delay does. A new name must be scanned before the old one is removed.
   const isAtOnce = halt === null && approved.length > 0;
   const confirmedMs = isAtOnce ? Infinity : halt === null ? clock.now() - waitLimits.removalMs : -Infinity;
   const missingSinceMs = Math.min(Math.max(confirmedMs, approvedMs), changeFeed.seenUntilMs(name));
@@ -51,14 +51,14 @@ export async function removeMissing(
       kind: 'warning',
       message: `${name}/${directory} is empty now: a pass that still finds it empty after removals.delay removes ${countText(files, 'file')} from the platform`,
     });
-  // What was approved does not count against what is removed next.
+  // Approved removals do not count towards the next guard.
   if (hasApproval) state.removals.forget(name);
-  // The time of the others has not come.
+  // The others are not due yet.
   summary.toRemove += removed - held - tried;
   return halt;
 }
 
-/** Whoever approved one of these has approved all that it removes. */
+/** An approval of one of these covers all its removals. */
 const REMOVES_MANY = new Set<Halt['kind']>(['replaced', 'emptied', 'new-keys']);
 
 /** The removals of a source that the guard judges. */
@@ -66,11 +66,11 @@ interface JudgedRemovals {
   readonly source: Source;
   readonly recorded: number;
   readonly approved: readonly Halt[];
-  /** Those noticed by then are approved, epoch milliseconds. */
+  /** Removals noticed by then are approved, epoch milliseconds. */
   readonly approvedMs: number;
 }
 
-/** Returns the halt where removals are held back; those below mounts that somebody let go are expected. */
+/** Returns the halt if removals are held back. Removals below unmounted file systems, where approved, are expected. */
 function guardOf(
   { source, recorded, approved, approvedMs }: JudgedRemovals,
   { state, clock, config }: PassContext,
@@ -87,15 +87,15 @@ function guardOf(
   return held === null ? null : { kind: 'mass-removal', ...held, noticedUntilMs: nowMs };
 }
 
-/** Which removals are carried out. */
+/** Selects the removals to carry out. */
 interface Due {
-  /** Those noticed by then, epoch milliseconds. */
+  /** Removals noticed by then, epoch milliseconds. */
   readonly missingSinceMs: number;
-  /** `null`: none has to wait for another look. */
+  /** `null`: no removal waits for a second look. */
   readonly secondLook: SecondLook | null;
 }
 
-/** Carries out removals. Returns how many that were. */
+/** Carries out removals and returns their number. */
 async function removeAll(
   source: Source,
   target: number,
@@ -113,7 +113,7 @@ async function removeAll(
       if (secondLook?.holds(record.path, noticedAtMs) === true) continue;
       tried += 1;
       await workers.add(() => removeFile(source, target, record, turn, context));
-      // Whether an outage is over is found out by one for all.
+      // One removal finds out for all whether the outage is over.
       if (context.isWatched && context.breaker.isOpen) await workers.idle();
     }
   }
@@ -127,7 +127,7 @@ function mountsIn(approved: readonly Halt[]): string[] {
   );
 }
 
-/** Has kept files removed by the next removals of their source, which check all that they check of deleted files. */
+/** Marks kept files for removal. The next removals of their source check them like deleted files. */
 export function prune(source: Source, files: readonly FileRecord[], state: StateStore): void {
   const target = state.targetId(source.syncTarget);
   for (const { key } of files) state.removals.prune({ target, key });

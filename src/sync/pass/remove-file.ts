@@ -20,7 +20,7 @@ import type { WalkContext } from './sync-context.ts';
 import { retryPorts } from './walk-ports.ts';
 
 /**
- * In the daemon nothing else must wait behind removals during an outage. One of them finds out whether it is over, where
+ * In the daemon, no work may wait behind removals during an outage. One removal probes for the end of the outage, where
  * nothing else does.
  */
 export class OutageTurn {
@@ -31,7 +31,7 @@ export class OutageTurn {
     this.#context = context;
   }
 
-  /** Whether a removal may wait for the platform to be retried. */
+  /** Returns whether a removal may wait for the platform. */
   take(): boolean {
     const { isWatched, breaker } = this.#context;
     if (!isWatched) return true;
@@ -41,7 +41,7 @@ export class OutageTurn {
   }
 }
 
-/** Removes one file from the platform, if nothing speaks against it, and reports it. */
+/** Removes one file from the platform, unless something speaks against it, and reports that. */
 export async function removeFile(
   source: Source,
   target: number,
@@ -52,7 +52,7 @@ export async function removeFile(
   const { summary, flights, breaker, isWatched } = context;
   const id = { target, key: record.key };
   if (isWatched && breaker.isOpen && flights.has(id)) {
-    // What is running waits for the platform, and this would wait for it.
+    // The running flight waits for the platform, and this would wait for the flight.
     summary.pending += 1;
     return;
   }
@@ -71,7 +71,6 @@ export async function removeFile(
   });
 }
 
-/** The removal of one file. */
 interface Removal {
   readonly source: Source;
   readonly id: RowId;
@@ -79,7 +78,7 @@ interface Removal {
   readonly context: WalkContext;
 }
 
-/** Notes the intent to remove a file, durably, and returns what makes an attempt. */
+/** Records the intent to remove a file durably. Returns a function that makes one attempt. */
 async function beginRemoval({
   source,
   id,
@@ -113,13 +112,13 @@ async function beginRemoval({
 
 const UNCHECKED: RemovalAttempt = { kind: 'unchecked' };
 
-/** Counts, reports and records how the removal of a file ended. */
+/** Counts, reports and records the result of removing a file. */
 function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Removal): void {
   const { state, clock, emit, summary, round } = context;
   const { botId, name } = source.config;
   const { path, key } = record;
   const isAsked = isAskedFor(record.absence);
-  // What somebody has seen listed is no sign of a mass deletion.
+  // Files that a user saw listed are no sign of a mass deletion.
   const countedFor = record.absence === 'pruned' ? null : name;
   const event = { kind: 'remove', source: name, path, key, reason: whyRemoved(source, record) } as const;
   switch (ended.kind) {
@@ -131,7 +130,7 @@ function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Rem
       emit({ kind: 'file', file: { ...event, outcome: 'done' } });
       break;
     case 'replaced': {
-      // Nothing of ours is left to remove, so that it is neither tried nor told again.
+      // Nothing of ours is left to remove, so it is neither retried nor reported again.
       state.forget(id);
       noteProblem(context, {
         ...{ source: name, path, key, kind: 'problem' },
@@ -158,21 +157,23 @@ function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Rem
   }
 }
 
-/** Whether a record still says what it said on its page: in the meantime the file may be back, or its key another's. */
+/**
+ * Returns whether a record is as it was read: in the meantime, the file may have returned, or another may have its key.
+ */
 function isStillDue(id: RowId, source: string, record: FileRecord, { state, config }: WalkContext): boolean {
   const now = state.find(id);
   if (now === null || now.source !== source || now.path !== record.path) return false;
   return now.absence === record.absence && fateOf(now, now.absence, config.removals.mode) === 'remove';
 }
 
-/** Whether nothing speaks against removing a file now; asked again before each attempt. */
+/** Returns whether a file may be removed now. Checked again before each attempt. */
 function mayGo(source: Source, id: RowId, record: FileRecord, context: WalkContext): boolean {
   const { path, fingerprint, absence } = record;
   const { state, round, stop, flights, clock } = context;
   const isObstructed = stop.aborted || round.blockade.reasonAgainst(source.config.botId, false) !== null;
   if (isObstructed) return false;
   if (round.unsent.mayHave(fingerprint, clock.monotonic()) || flights.mayHave(fingerprint)) return false;
-  // Under its old key a file may go once the platform has it under its new one.
+  // The old key may be removed once the platform has the file under the new one.
   const ownKey = fileKey(source.config.keyPrefix, path);
   const isReplaced = ownKey !== id.key && state.find({ ...id, key: ownKey })?.state === 'synced';
   const isPrunedHere = absence === 'pruned' && isLeftOut(source, path);
@@ -181,10 +182,10 @@ function mayGo(source: Source, id: RowId, record: FileRecord, context: WalkConte
 }
 
 /**
- * Makes attempts to remove one file, again after transient failures. `null`: none was made, it was broken off by us, or it
- * has to wait for the end of an outage.
+ * Attempts to remove one file, and retries transient failures. Returns `null` if no attempt was made, it was broken
+ * off, or it must wait for the end of an outage.
  *
- * @param hasTurn - whether it has taken the turn for the outage that there is.
+ * @param hasTurn - it has taken the turn for the current outage.
  */
 async function retryRemoval(
   { source, id, record, context }: Removal,

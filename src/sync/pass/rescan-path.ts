@@ -7,8 +7,8 @@ import type { WalkContext } from './sync-context.ts';
 import { walk } from './walk.ts';
 
 /**
- * Rescans one path of a source and what lies below it, as a pass would come upon it. Sends may still run when
- * it ends. Nothing is done for a source that is halted, or whose directory is not the one that was checked: `false`.
+ * Rescans one path of a source and everything below it, as a pass would. Sends may still run when it returns. Returns
+ * `false`, without a scan, if the source is halted or its directory is not the checked one.
  */
 export async function rescanPath(source: Source, path: RelativePath, context: WalkContext): Promise<boolean> {
   const { state, walkStates, round, changeFeed } = context;
@@ -19,7 +19,7 @@ export async function rescanPath(source: Source, path: RelativePath, context: Wa
     changeFeed.lookAgain(name);
     return false;
   }
-  // Our own state file may be among them: what is written for it must not lead to the next rescan.
+  // Our own state file may be among the ignored files: writing it must not cause the next rescan.
   if (source.filter.ignoresFile(path)) return true;
   round.hadRescans = true;
   state.problems.dropAt(name, path);
@@ -32,7 +32,7 @@ export async function rescanPath(source: Source, path: RelativePath, context: Wa
     target,
     entries: scan(source, path),
     records: state.recordsAt(target, name, path),
-    // Something happened to it. Where that does not show in what a file is recognised by, its content tells.
+    // Its content may have changed although its fingerprint has not.
     isInDoubt: () => true,
   };
   const ended = await walk(range, { ...context, isForced: () => false, retriesFailed: true });

@@ -3,33 +3,32 @@ import type { Clock } from '../../domain/clock.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
 import type { AttemptOutcome, AttemptTerms, CircuitBreaker } from './circuit-breaker.ts';
 
-/** What repeated attempts need, be it to send a file or to remove one. */
 export interface RetryPorts extends AttemptTerms {
   readonly clock: Clock;
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly breaker: CircuitBreaker;
-  /** Waits for a place among the transfers that may run at a time. */
+  /** Waits for a place among the concurrent transfers. */
   readonly transfer: <T>(attempt: () => Promise<T>) => Promise<T>;
-  /** A platform that asks for a longer pause than this is asked again another time, milliseconds. */
+  /** A longer pause that the platform asks for is not waited for, milliseconds. */
   readonly longestPauseMs: number;
-  /** Told that another attempt follows, and when at the soonest. */
+  /** Called before each further attempt; `delayMs`: its earliest time from now. */
   readonly onRetry: (reason: string, delayMs: number) => void;
 }
 
-/** How an attempt to send or remove a file ended. */
+/** The result of an attempt to send or remove a file. */
 export interface FileAttempt<R> extends Attempted<R>, AttemptOutcome {
   readonly retryReason: string | null;
-  /** Instead of the usual delay before the next, milliseconds. */
+  /** Replaces the usual delay before the next attempt, milliseconds. */
   readonly pauseMs?: number;
 }
 
 /**
- * Makes attempts until one needs no other: after failures with growing delays, during an outage when the circuit breaker
- * lets it. Returns what came of the last one; `null`: none was made.
+ * Repeats attempts until none is needed: after failures with growing delays, during an outage as the circuit breaker
+ * allows. Returns the last result; `null`: no attempt was made.
  *
- * @param make - makes one attempt; `null`: there is none to make any more.
- * @param stop - no new attempt is begun once it aborts.
+ * @param make - makes one attempt; `null`: none can be made any more.
+ * @param stop - no attempt begins once it aborts.
  */
 export function retryFile<R>(
   make: () => Promise<FileAttempt<R> | null>,
@@ -40,7 +39,7 @@ export function retryFile<R>(
   const guarded = breaker.guard(ports);
   const next = ({ retryAfterMs = 0, pauseMs }: FileAttempt<R>): RetryWait | null => {
     if (guarded.isSpent || retryAfterMs > longestPauseMs || breaker.isHopeless) return null;
-    // Nobody is told of an attempt that is not made.
+    // An attempt that is not made is not announced.
     if (breaker.isOpen && guarded.park()) return null;
     if (breaker.isOpen) return { delayMs: breaker.untilProbeMs, isInAttempt: true };
     return { delayMs: pauseMs ?? retryDelayMs(Math.max(1, guarded.failures), random(), retryAfterMs) };
@@ -49,7 +48,7 @@ export function retryFile<R>(
   return retry(() => guarded.attempt(transfer, make, stop), policy, stop);
 }
 
-/** What a failure, `null` for a success, says of the platform and of another attempt. */
+/** Classifies a failure (`null`: success) for the circuit breaker and for retries. */
 export function judge(
   failure: PlatformFailure | null,
 ): AttemptOutcome & { readonly retryReason: string | null } {
@@ -60,7 +59,7 @@ export function judge(
   return { met, retryAfterMs, retryReason: message };
 }
 
-/** Whether a request was not even sent, since the platform asked for a pause that is too long to wait for. */
+/** Returns whether a request was not sent, because the pause that the platform asked for is too long. */
 export function isPostponed(failure: PlatformFailure): boolean {
   return failure.kind === 'transient' && failure.postponed === true;
 }

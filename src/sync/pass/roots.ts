@@ -1,12 +1,12 @@
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { Source } from '../sources/source.ts';
 
-/** Checks whether the directories of sources are still there: once in a turn of the event loop for all of its files. */
+/** Checks whether the directories of sources are still there, once per turn of the event loop for all files. */
 export class Roots {
   readonly #checks = new Map<Source, Promise<boolean>>();
   readonly #thisTurn = new Map<Source, boolean>();
 
-  /** Whether the directory of a source is there after this turn: what was planned in it came from there. */
+  /** Checks at the end of this turn; then everything planned during the turn came from this directory. */
   isThere(source: Source): Promise<boolean> {
     let check = this.#checks.get(source);
     if (check === undefined) {
@@ -21,7 +21,7 @@ export class Roots {
     return check;
   }
 
-  /** Whether the directory of a source is there in this turn: what is opened in it now comes from there. */
+  /** Checks in this turn; everything opened during the turn comes from this directory. */
   isThereNow(source: Source): boolean {
     if (this.#thisTurn.size === 0)
       setImmediate(() => {

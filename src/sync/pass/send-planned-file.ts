@@ -19,7 +19,7 @@ import { retryPorts } from './walk-ports.ts';
 import { sendWithRetries, type SenderPorts, type Sent } from './sender.ts';
 import type { Source } from '../sources/source.ts';
 
-/** Sends one planned file, records what came of it, and reports it. */
+/** Sends one planned file, records the result and reports it. */
 export function sendPlannedFile(
   item: PlannedSend,
   source: Source,
@@ -38,16 +38,15 @@ export function sendPlannedFile(
   });
 }
 
-/** One planned file, when its turn has come. */
 class PlannedFile {
   #item: PlannedSend;
   readonly #source: Source;
   readonly #id: RowId;
   readonly #context: WalkContext;
   readonly #watch: SendWatch;
-  /** What is on record of it before it is sent. */
+  /** Its record before it is sent. */
   #before: FileRecord | null;
-  /** An attempt that failed may have left something of it on the platform. */
+  /** A failed attempt may have left something on the platform. */
   #mayBeThere = false;
 
   constructor(item: PlannedSend, source: Source, id: RowId, context: WalkContext) {
@@ -63,16 +62,16 @@ class PlannedFile {
   async send(hadToWait: boolean): Promise<void> {
     const { state, round, claims } = this.#context;
     const { target, key } = this.#id;
-    // What was planned by may be old: a rescan of this path may have sent it since.
+    // The planned record may be outdated: a rescan of this path may have sent the file since.
     if (hadToWait || round.hadRescans) this.#before = state.find(this.#id);
     if (await this.#needsNoSending()) {
       claims.release(target, key);
       return;
     }
-    // A change in place that could not be made has to be sent.
+    // Where a change in place was not possible, the content is sent.
     this.#item = { ...this.#item, isInPlace: false };
     const noted = this.#noteIntent();
-    // From here on its row speaks for it.
+    // From here on the record represents it.
     claims.release(target, key);
     await noted;
     const { stop, abort } = this.#context;
@@ -84,7 +83,7 @@ class PlannedFile {
     noteSent(sent, this.#mayBeThere, file, this.#context);
   }
 
-  /** Whether the platform has the file by now, as it is here, or it cannot be sent now. */
+  /** Returns whether the file must not be sent: the platform has it already, or it cannot be sent now. */
   async #needsNoSending(): Promise<boolean> {
     if (this.#item.found?.kind === 'adoptable') return (await this.#adopt()) || !(await this.#mayBegin());
     if (this.#mayBeSame() && (await this.#isSame())) return true;
@@ -93,7 +92,10 @@ class PlannedFile {
     return await this.#changeInPlace();
   }
 
-  /** Whether what is on record is still what a change in place was planned by: the file may have had to wait for its mark. */
+  /**
+   * Returns whether the record is still the one that a change in place was planned with: the file may have waited for
+   * its mark.
+   */
   #mayChangeInPlace(): boolean {
     const { isInPlace, record, reason } = this.#item;
     const now = this.#before;
@@ -103,7 +105,7 @@ class PlannedFile {
     return isAsPlanned && isContentConfirmed(now, reason);
   }
 
-  /** Whether the file has the content on record: its fingerprint proves it, or reading it does. */
+  /** Returns whether the file has the recorded content, by its fingerprint or by reading it. */
   async #hasTrustedContent(): Promise<boolean> {
     if (this.#before?.trusted === true) return true;
     const { state, clock, transfer } = this.#context;
@@ -116,7 +118,7 @@ class PlannedFile {
     return true;
   }
 
-  /** Takes over what the platform has under its key, if that is the file: nothing is sent. */
+  /** Adopts the platform's file under its key, if the content is the same. Returns `false` if the file must be sent. */
   #adopt(): Promise<boolean> {
     const { found } = this.#item;
     if (found?.kind !== 'adoptable' || this.#before !== null || this.#context.stop.aborted)
@@ -124,7 +126,7 @@ class PlannedFile {
     return adoptFile({ item: this.#item, found, source: this.#source, id: this.#id }, this.#context);
   }
 
-  /** Tells the platform only what it was told otherwise before. `false`: it takes the content. */
+  /** Changes only the settings on the platform. Returns `false` if the content must be sent. */
   async #changeInPlace(): Promise<boolean> {
     const { state, clock, summary, emit, confirmations } = this.#context;
     const task = inPlaceTaskOf(this.#item, this.#source, this.#id, state);
@@ -167,7 +169,7 @@ class PlannedFile {
     return item.kind === 'verify' || (this.#before !== item.record && wasSentSince(item, this.#before));
   }
 
-  /** Whether the file has the content on record after all; its new fingerprint is recorded then. */
+  /** Returns whether the file has the recorded content after all; then records its new fingerprint. */
   async #isSame(): Promise<boolean> {
     const { state, summary, clock, transfer } = this.#context;
     const stored = state.find(this.#id);
@@ -176,7 +178,7 @@ class PlannedFile {
     const { path, reason } = this.#item;
     const compared = await transfer(() => compareContent(this.#source, path, recorded, clock.now()), 0);
     if (compared.kind !== 'same') {
-      // Nothing else would show it to the next pass, should it not be sent now.
+      // If it is not sent now, only this shows the next pass that it may have changed.
       if (reason === 'in-doubt') state.recordTouched(this.#id, stored.fingerprint, false);
       return false;
     }
@@ -188,13 +190,13 @@ class PlannedFile {
     return true;
   }
 
-  /** Whether nothing forbids sending it now; else it is noted as pending. */
+  /** Returns whether the file may be sent now; marks it as pending otherwise. */
   async #mayBegin(): Promise<boolean> {
     const { stop, breaker, changeFeed, roots, round, summary } = this.#context;
     const { path, fingerprint } = this.#item;
     const { name } = this.#source.config;
     const isRootThere = await roots.isThere(this.#source);
-    // Since it was planned, patterns may have come that leave it out, or another directory in the place of the source's.
+    // Since the planning, patterns may have changed to ignore it, or the source's directory may have been replaced.
     const isAstray = changeFeed.ignores(name, path) || !isRootThere;
     if (!stop.aborted && !breaker.isHopeless && this.#obstacle === null && !isAstray) return true;
     summary.pending += 1;
@@ -203,14 +205,14 @@ class PlannedFile {
     return false;
   }
 
-  /** Why nothing like it can be sent now; `null`: it can. */
+  /** Why files like this cannot be sent now; `null`: they can. */
   get #obstacle(): string | null {
     const { blockade } = this.#context.round;
     const needsRoom = !this.#item.isInPlace && takesRoom(this.#item);
     return blockade.reasonAgainst(this.#source.config.botId, needsRoom);
   }
 
-  /** What is on record of a file, if anything, is not what it is now, so that it does not count as in sync. */
+  /** Marks the file as not in sync, with the reason. */
   #notePending(failure?: string): void {
     const { state, round, stop } = this.#context;
     const why =
@@ -228,7 +230,7 @@ class PlannedFile {
     return state.beginSending(this.#id, this.#source.config.name, path, this.#planned, clock.now());
   }
 
-  /** As it was when it was planned. */
+  /** The file as planned. */
   get #planned(): Attempt {
     const { fingerprint, trusted, resolved, sizeBytes } = this.#item;
     return { fingerprint, trusted, settingsDigest: resolved.digest, sizeBytes };
@@ -249,7 +251,7 @@ class PlannedFile {
       platform: this.#watch.through(platform),
       limits: config.limits,
       now: clock.now,
-      // A transfer may have been waited for, and an outage for hours.
+      // Waiting for a transfer or an outage may have taken hours.
       isBlocked: () => this.#obstacle !== null || !roots.isThereNow(this.#source),
       onAttempt: (result) => {
         if (result.kind === 'failed') round.blockade.note(result.failure, botId);
@@ -259,7 +261,7 @@ class PlannedFile {
     };
   }
 
-  /** Takes the intent back where no upsert was sent. */
+  /** Withdraws the intent if no upsert was sent. */
   #withdrawIntent(sent: Sent): void {
     const { state, abort, clock, claims, changeFeed } = this.#context;
     const wasNeverThere = sent.kind === 'failed' && abort.aborted && !this.#mayBeThere;
@@ -274,18 +276,18 @@ class PlannedFile {
     } else state.takeBack(this.#id, this.#before.state);
   }
 
-  /** Notes that it is not on the platform as it is. */
+  /** Notes that the platform does not have the file as it is. */
   #noteUnsent(sent: Sent): void {
     const { round, config, clock, changeFeed, isWatched } = this.#context;
     const { path, fingerprint } = this.#item;
     const { name } = this.#source.config;
-    // Where changes are watched, a file that vanished because it was renamed turns up by itself, once it stands still.
+    // Where changes are watched, a renamed file is found under its new name once it has settled.
     if (sent.kind === 'vanished') {
       const { settleMs, maxDelayMs } = config.watch;
       round.unsent.addVanished(fingerprint, clock.monotonic() + settleMs + maxDelayMs);
       changeFeed.rescan(name, path);
     } else if (sent.kind === 'not-tried' && this.#item.record !== null && isStillThere(this.#source)) {
-      // Of a directory that came in the place of the source's there is nothing to say.
+      // Nothing is recorded about a directory that replaced the source's.
       this.#notePending();
     }
     const isNoLoss = sent.kind === 'sent' || (sent.kind === 'vanished' && isWatched);
@@ -293,23 +295,23 @@ class PlannedFile {
   }
 }
 
-/** Whether the last attempt ended before its upsert. */
+/** Returns whether the last attempt ended before its upsert. */
 function isWithoutUpsert({ kind }: Sent): boolean {
   return kind === 'vanished' || kind === 'unreadable' || kind === 'inadmissible' || kind === 'not-tried';
 }
 
-/** Whether the file was sent with these settings since it was planned; the content is still to be compared. */
+/** Returns whether the file was sent with these settings since it was planned. The content remains to be compared. */
 function wasSentSince(item: PlannedSend, now: FileRecord | null): boolean {
   if (now?.state !== 'synced' || item.reason === 'forced') return false;
-  // What is on record of its content says nothing of what the platform was found to have.
+  // The recorded content proves nothing about a difference found on the platform.
   if (item.reason === 'differs' && differenceOf(now) !== null) return false;
   if (item.reason === 'renewal-due' && now.expiresAtMs === item.record?.expiresAtMs) return false;
-  // It may have been written once more between the planning and that sending, which took it as it was then.
+  // The file may have been written again between the planning and that sending, which sent the later content.
   const isOfSince = now.fingerprint === item.fingerprint || now.fingerprint !== item.record?.fingerprint;
   return isOfSince && now.settingsDigest === item.resolved.digest;
 }
 
-/** Whether the platform will hold more after the sending than before: what a used-up quota does not allow. */
+/** Returns whether sending takes more storage, which a used-up quota does not allow. */
 function takesRoom({ record, sizeBytes, resolved }: PlannedSend): boolean {
   if (record?.state !== 'synced' || record.settingsDigest !== resolved.digest) return true;
   return sizeBytes > sizeInFingerprint(record.fingerprint);

@@ -1,27 +1,26 @@
 import { sendFile, type SendPorts, type SendResult, type SendTask } from './send-file.ts';
 import { isPostponed, judge, retryFile, type FileAttempt, type RetryPorts } from './retry.ts';
 
-/** How a file's sending ended after as many attempts as it was given. */
+/** The result of sending a file, after all attempts. */
 export type Sent =
   | SendResult
-  /** No attempt was made: an outage or a pause that is not waited for any longer, or a stop. */
+  /** No attempt was made: an outage or pause was too long to wait for, or a stop. */
   | { readonly kind: 'not-tried' };
 
-/** What repeated sending needs. */
 export interface SenderPorts extends SendPorts, RetryPorts {
-  /** Whether other files found out that this one cannot be sent now. */
+  /** Returns whether other files have shown that this one cannot be sent now. */
   readonly isBlocked: () => boolean;
-  /** Told how an attempt ended before the next transfer begins, which it may forbid. */
+  /** Called after each attempt, before the next transfer begins. */
   readonly onAttempt: (result: SendResult) => void;
-  /** How long a file that was written to while it was read is left alone, milliseconds. */
+  /** The pause before a file is read again that was written while it was read, milliseconds. */
   readonly settleMs: number;
 }
 
 /**
- * Sends a file, again after transient failures and when it changed under our hands.
+ * Sends a file. Retries after transient failures, and if it changed while it was read.
  *
- * @param stop - no new attempt is begun once it aborts.
- * @param abort - breaks off the attempt under way.
+ * @param stop - no attempt begins once it aborts.
+ * @param abort - breaks off the running attempt.
  */
 export async function sendWithRetries(
   task: SendTask,

@@ -10,26 +10,24 @@ import type { StateStore } from '../../store/state-store.ts';
 import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
 import type { Flights } from './flights.ts';
 
-/** A mark that the platform does not take is given up after so long, milliseconds. */
+/** Attempts to set a mark end after this, milliseconds. */
 const GIVE_UP_MS = 86_400_000;
 
-/** A mark waits so long for another flight of its key, milliseconds. */
+/** The delay if another flight of the key is in progress, milliseconds. */
 const AFTER_FLIGHT_MS = 1000;
 
-/** What setting a mark needs. */
 export interface MarkPorts {
   readonly state: StateStore;
   readonly clock: Clock;
   readonly catalog: ServedCatalog;
   readonly flights: Flights;
   readonly emit: Emit;
-  /** Whether contents are marked at all. */
   readonly isMarking: boolean;
 }
 
 /**
- * Sets the mark of a content that was too large to be hashed before its upsert, while nothing else is done to its key.
- * Returns why the platform could not be asked; `null`: it could.
+ * Sets the mark of content that was too large to be hashed before its upsert, as a flight of its key. Returns why the
+ * platform could not be asked; `null` if it could.
  */
 export async function setMark(
   file: SentRecord,
@@ -48,7 +46,7 @@ export async function setMark(
   }
   let failure: OptionalFailure | null = null;
   await flights.run(file, null, async () => {
-    // Since it was found to be due, the file may have been sent again: the mark would be that of another content.
+    // The file may have been sent again in the meantime: the mark would be that of other content.
     if (state.isCurrent(file)) failure = await update(file, bot, ports, signal);
   });
   return failure;
@@ -70,7 +68,8 @@ async function update(
   const { failure } = answered;
   switch (failure.kind) {
     case 'not-found':
-      // What became of it is asked in the usual way, and if it is there after all it goes without: nothing spins.
+      // Confirmations find out what happened to the file. If it is there after all, it stays unmarked, so that this
+      // does not repeat endlessly.
       state.remote.recordMarked(file, false);
       state.remote.withdrawVerdict(file, nowMs + askAfterMs(nowMs - file.sentAtMs));
       return null;
@@ -104,7 +103,7 @@ function noteAnswer(
     return;
   }
   state.remote.recordMarked(file, isMarked);
-  // A change may have it indexed again, and what is there may have become something else.
+  // The update may cause the file to be indexed again, and somebody may have replaced the file.
   const told = state.remote.toldSettings(file.settingsDigest);
   const status = readStatus(answer, { ...file, isMarked }, told?.index ?? null);
   if (status.kind !== 'final') state.remote.withdrawVerdict(file, nowMs + askAfterMs(0));

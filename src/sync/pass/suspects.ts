@@ -1,9 +1,9 @@
 import type { SyncContext } from './sync-context.ts';
 
-/** So many are taken at a time: the next are there when it is looked again. */
+/** The most files that are taken at a time; the next check finds the others. */
 const AT_A_TIME = 1000;
 
-/** Has files sent once more of which something that another host sent may have arrived late. Gives how many they are. */
+/** Requests that files be sent again that a late request of another host may have overwritten. Returns their number. */
 export function findSuspects(
   { state, clock }: Pick<SyncContext, 'state' | 'clock'>,
   want: (source: string, path: string) => void,
@@ -17,7 +17,7 @@ export function findSuspects(
   return due.length;
 }
 
-/** Has a pass that is about to begin send all that is due once more: it sends what is on record as under way. */
+/** Marks all due suspects at the beginning of a pass, which sends them again because their records say `sending`. */
 export function findAllSuspects(context: Pick<SyncContext, 'state' | 'clock'>): void {
   while (findSuspects(context, () => undefined) > 0);
 }

@@ -28,7 +28,7 @@ export interface SyncSettings {
   /** The name of the platform in records: its address, or a name that stays when the address changes. */
   readonly platformName: string;
   readonly platform: FilePlatform;
-  /** What the platform has; `null`: it is not asked. */
+  /** `null`: the files on the platform are not queried. */
   readonly catalog: FileCatalog | null;
   /** Called after each upload of a new content, before the next action on that file. */
   readonly onDelivery?: (delivery: Delivery) => void;
@@ -72,17 +72,19 @@ export interface SyncContextInput extends SyncSettings, SyncServices, SyncMode {
 
 /** What is known of the sources while they are watched. */
 export interface ChangeFeed {
-  /** Whether by the patterns of now a file is left out: they may have changed since its walk began. */
+  /** Returns whether the current patterns ignore a file: they may have changed since the walk began. */
   readonly ignores: (source: string, path: string) => boolean;
-  /** Everything that happened in the source until then has been rescanned, epoch milliseconds. */
+  /** Returns the time up to which all changes in a source have been rescanned, epoch milliseconds. */
   readonly seenUntilMs: (source: string) => number;
-  /** Has a path rescanned: what was seen of it may have been out of date. */
+  /** Requests a rescan of a path whose last check may be outdated. */
   readonly rescan: (source: string, path: string) => void;
-  /** Has a source looked at as a whole soon: its directory, or a file system below it, was not there as before when it was walked. */
+  /**
+   * Requests a check of a whole source soon, because its directory or a file system below it changed during the walk.
+   */
   readonly lookAgain: (source: string) => void;
 }
 
-/** For a single pass: what it saw is all there is. */
+/** For a single pass, which watches nothing. */
 export const NO_CHANGE_FEED: ChangeFeed = {
   ignores: () => false,
   seenUntilMs: () => Infinity,
@@ -90,46 +92,48 @@ export const NO_CHANGE_FEED: ChangeFeed = {
   lookAgain: () => undefined,
 };
 
-/** How long is waited for what, milliseconds: a single pass has to end, a daemon has time. */
+/** The longest waits, milliseconds: a single pass must end, a daemon has time. */
 export interface WaitLimits {
-  /** For a platform that is unreachable. */
+  /** For an unreachable platform. */
   readonly outageMs: number;
   /** For a platform that asked for a pause. */
   readonly pauseMs: number;
-  /** From noticing that a file was removed to removing it on the platform. */
+  /** Between noticing that a file was deleted and removing it from the platform. */
   readonly removalMs: number;
 }
 
-/** What must not stand still while there is work: walks over sources, and files in hand. */
+/** Stages that must make progress while there is work: walks over sources, and files in progress. */
 export interface Stages {
   readonly walk: Stage;
   readonly file: Stage;
 }
 
-/** Stages that nobody asks about. */
+/** Returns stages that nothing monitors. */
 export function unwatchedStages(): Stages {
   const pulse = new Pulse(() => 0);
   return { walk: pulse.stage('walk'), file: pulse.stage('file') };
 }
 
-/** Runs an exchange that sends content of so many bytes when there is a place for it among those under way. */
+/** Runs an exchange that sends content of the given size, once there is a place for it. */
 export type Transfer = <T>(exchange: () => Promise<T>, sizeBytes: number) => Promise<T>;
 
-/** What holds from one full pass to the next. */
+/** The state that begins anew with each full pass. */
 export interface Round {
   /** The number of the pass that began it. */
   readonly pass: number;
   readonly blockade: Blockade;
   readonly unsent: Unsent;
-  /** What the platform has at targets of which the pass found nothing on record. */
+  /** The platform's files at targets without records. */
   readonly listings: Listings;
-  /** Sources of which a rescan of a path since then could not see everything. */
+  /** Sources of which a later rescan of a path could not see everything. */
   readonly unseen: Set<string>;
-  /** Whether single paths were rescanned since: what the pass read of their records may be old. */
+  /** Paths were rescanned since, so the pass may have read outdated records. */
   hadRescans: boolean;
 }
 
-/** How the last walk left a source: `halted` is left alone, of `incomplete` something could not be seen. */
+/**
+ * The result of the last walk over a source. `halted`: nothing is done for it; `incomplete`: a part could not be read.
+ */
 export type WalkState = 'halted' | 'incomplete' | 'complete';
 
 /**
@@ -137,11 +141,11 @@ export type WalkState = 'halted' | 'incomplete' | 'complete';
  * services, what is made of them, and the current round.
  */
 export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
-  /** What the platform has; `null`: it is not asked. */
+  /** `null`: the files on the platform are not queried. */
   readonly catalog: ServedCatalog | null;
-  /** What asks the platform the status of the files that were sent; `null`: nothing does. */
+  /** `null`: the status of sent files is not queried. */
   readonly confirmations: Confirmations | null;
-  /** When it was made, by either clock. */
+  /** When the context was created. */
   readonly beganAt: { readonly wallMs: number; readonly monotonicMs: number };
   readonly claims: Claims;
   readonly breaker: CircuitBreaker;
@@ -152,35 +156,34 @@ export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
   readonly bulk: Transfer;
   /** For fresh changes. */
   readonly fresh: Transfer;
-  /** By name; a source that no pass has come to yet has none. */
+  /** By source; absent before the first pass over it. */
   readonly walkStates: Map<string, WalkState>;
   round: Round;
-  /** Ends everything at once: the state file cannot be used any more. */
+  /** Ends everything at once, because the state file is unusable. */
   readonly fail: () => void;
 }
 
-/** What one walk, of a pass or of a single path, works with; `round` stays the one that it began in. */
+/** For one walk, of a pass or a single path. `round` stays the one in which it began. */
 export interface WalkContext extends SyncContext {
-  /** Counted up as it goes on. */
+  /** Updated during the walk. */
   readonly summary: Summary;
   readonly transfer: Transfer;
-  /** Who carries out what it finds. */
+  /** Carry out what the walk finds. */
   readonly workers: Workers;
-  /** Files to send again whatever the records say, by their path in the source. */
+  /** Selects files by their paths in the source that are sent whatever the records say. */
   readonly isForced: (path: string) => boolean;
-  /** Whether files that failed, and have not changed since, are retried. */
+  /** Retry failed files that have not changed since. */
   readonly retriesFailed: boolean;
 }
 
-/** What one pass works with. */
 export interface PassContext extends WalkContext {
-  /** What somebody has approved for a source. */
+  /** Returns what was approved for a source. */
   readonly approved: (source: string) => Approved;
 }
 
 /**
- * The platform's time to plan by, epoch milliseconds. A pass that has nothing to send is not told it, and goes by what earlier
- * passes were told: what that makes due too early costs a request, which tells better.
+ * Returns the platform's time for planning, epoch milliseconds. Before the first answer of the platform, it is
+ * estimated from what earlier passes learned: if that makes a file due too early, the request that follows corrects it.
  */
 export function planningTime({ platform, state, clock, beganAt }: PlanningInput): () => number {
   const aheadMs = state.platformAheadMs();
@@ -194,7 +197,7 @@ export function planningTime({ platform, state, clock, beganAt }: PlanningInput)
 
 type PlanningInput = Pick<SyncContext, 'platform' | 'state' | 'clock' | 'beganAt'>;
 
-/** A round; unless told so, nothing is known to stand in the way. */
+/** Begins a round, with no known refusals by default. */
 export function newRound(pass: number, blockade = new Blockade()): Round {
   return {
     pass,

@@ -1,65 +1,66 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 
-/** Content up to this size takes no noticeable part of any line. */
+/** Content up to this size takes a negligible part of the bandwidth. */
 const SMALL_BYTES = 16 * 1024;
 
-/** So many seconds of the store's rate are under way at a time: more would only make each of them slower. */
+/**
+ * The content in progress is limited to this many seconds of the store's rate: more would only slow each transfer down.
+ */
 const SECONDS_UNDER_WAY = 10;
 
-/** So much is under way also on a line whose rate is not known, or is very low, bytes. */
+/** The lower limit of the content in progress, for a slow line or an unknown rate, bytes. */
 const LEAST_BUDGET_BYTES = 256 * 1024;
 
-/** A transfer that takes longer lends its place to others, milliseconds: it keeps the line busy, and little else. */
+/** A longer transfer lends its place to others, milliseconds. */
 const LONG_MS = 1000;
 
-/** Up to this part of all places is lent. */
+/** The largest part of all places that is lent. */
 const LENT_PART = 0.5;
 
-/** What a transfer is: a change of just now goes first. */
+/** Fresh changes go first. */
 export type Urgency = 'fresh' | 'bulk';
 
-/** Who may be under way at a time. */
 export interface TransferLimits {
-  /** Transfers at a time, beside those that lent their place. */
+  /** Concurrent transfers, besides those that lend their places. */
   readonly concurrency: number;
-  /** How many of them are kept for fresh changes. */
+  /** Places kept for fresh changes. */
   readonly reserved: number;
-  /** Bytes of content that the store takes in a second, over all transfers; `null`: not known. */
+  /** The rate of the store over all transfers, bytes per second; `null`: unknown. */
   readonly storeBytesPerSecond: () => number | null;
   readonly timer: Timer;
 }
 
-/** Real time, also where that of the clock is another: it is about how busy a line is. */
+/** Real time, even if the clock is simulated: it measures how busy a line is. */
 export interface Timer {
-  /** Milliseconds since some moment. */
+  /** Milliseconds since a fixed moment. */
   readonly now: () => number;
-  /** Runs something after so many milliseconds, unless the process has ended by then. */
+  /** Runs a function after a delay in milliseconds. Does not keep the process alive. */
   readonly after: (ms: number, run: () => void) => void;
 }
 
-/** How many transfers may be under way in all, those included that lent their place. */
+/** Returns the most concurrent transfers, including those that lend their places. */
 export function mostTransfers(concurrency: number): number {
   return concurrency + Math.floor(concurrency * LENT_PART);
 }
 
 /**
- * Gives exchanges with the platform their places. There are `concurrency` of them; on a line too thin for as many, large
- * content takes fewer, while small content and fresh changes pass it.
+ * Limits concurrent exchanges with the platform to `concurrency`. On a slow line, large content gets fewer places,
+ * while small content and fresh changes pass it.
  */
 export class Transfers {
   readonly #limits: TransferLimits;
   /** Every transfer takes one. */
   readonly #places: LimitFunction;
-  /** Taken first by what is not fresh, so that the reserved places stay free. */
+  /** Taken first by everything that is not fresh, so that the reserved places stay free. */
   readonly #bulk: LimitFunction;
-  /** Taken before that, by small and by large content: both lanes enter `#bulk` in the order in which they were asked. */
+  /** Taken before `#bulk`, by small and by large content: both enter `#bulk` in the order of their requests. */
   readonly #small: LimitFunction;
   readonly #large: LimitFunction;
-  /** When those under way began, oldest first. */
+  /** The start times of running transfers, oldest first. */
   readonly #began = new Set<{ readonly atMs: number }>();
-  /** Large content, waiting or under way. */
+  /** Large content, waiting or running. */
   readonly #largeContents = new Set<{ readonly sizeBytes: number }>();
-  /** Transfers that wait or are under way. */
+  /** Transfers, waiting or running. */
   #asked = 0;
   #isTicking = false;
 
@@ -73,7 +74,7 @@ export class Transfers {
   }
 
   /**
-   * Runs an exchange when there is a place for it.
+   * Runs an exchange once there is a place for it.
    *
    * @param sizeBytes - of the content that it sends.
    */
@@ -117,7 +118,7 @@ export class Transfers {
     }
   }
 
-  /** While transfers wait, those under way get long, and the store's rate changes. */
+  /** Adjusts the limits while transfers wait: running ones become long, and the store's rate changes. */
   #tick(): void {
     const isAnyWaiting = this.#asked > this.#began.size;
     if (!isAnyWaiting || this.#isTicking) return;
@@ -137,11 +138,11 @@ export class Transfers {
     this.#large.concurrency = Math.min(this.#largeAtATime(), places);
   }
 
-  /** As many as have room in what may be under way, if all were of average size; at least two. */
+  /** Returns how many contents of average size fit into the budget, at least two. */
   #largeAtATime(): number {
     const budget = this.#budgetBytes();
     let bytes = 0;
-    // However large it is, a content takes half of what may be under way: it is there in pieces.
+    // Content of any size counts for at most half of the budget, because it is sent in pieces.
     for (const { sizeBytes } of this.#largeContents) bytes += Math.min(sizeBytes, budget / 2);
     return bytes === 0 ? 2 : Math.floor((budget * this.#largeContents.size) / bytes);
   }

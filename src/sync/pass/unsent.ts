@@ -1,26 +1,26 @@
 import { sizeAndMtimeOf, type Fingerprint } from '../../domain/fingerprint.ts';
 import { Multiset } from '../../domain/bag.ts';
 
-/** More than this is not remembered one by one. */
+/** The most files that are remembered individually. */
 const MOST_REMEMBERED = 100_000;
 
-/** Up to so many are gone through for what lies below a directory. */
+/** Up to this many files are searched for those below a directory. */
 const FEW = 1000;
 
 /**
- * The files that are not on the platform as they are. A removed file with the size and mtime of one of them was probably renamed,
- * and must not go before it is there under its new key. Renaming and moving keep both.
+ * The files that the platform does not have as they are. A deleted file with the size and mtime of one of them was
+ * probably renamed (which keeps both), and must not be removed before it is uploaded under its new key.
  */
 export class Unsent {
   /** Size and mtime, by place. */
   readonly #places = new Map<string, string>();
   readonly #sizesAndMtimes = new Multiset();
-  /** Until when the size and mtime of a file that vanished count. */
+  /** Until when the size and mtime of a vanished file count. */
   readonly #vanished = new Map<string, number>();
-  /** Whether there were more than are remembered: it may be any file, then. */
+  /** There were too many to remember: any file may be among them. */
   #hasForgotten = false;
 
-  /** Takes note of a file that was not sent. */
+  /** Adds a file that was not sent. */
   add(source: string, path: string, fingerprint: Fingerprint): void {
     this.#forget(placeOf(source, path));
     if (this.#places.size >= MOST_REMEMBERED) {
@@ -32,21 +32,21 @@ export class Unsent {
     this.#sizesAndMtimes.add(sizeAndMtime);
   }
 
-  /** A path, with what lies below it, is rescanned: what is found then counts. */
+  /** Forgets a path and everything below it, because it is rescanned. */
   forget(source: string, path: string): void {
     const place = placeOf(source, path);
     this.#forget(place);
-    // Among many it waits for the next pass, which begins again.
+    // Where there are many, they stay until the next pass, which begins a new round.
     if (this.#places.size > FEW) return;
     for (const other of this.#places.keys()) if (other.startsWith(`${place}/`)) this.#forget(other);
   }
 
-  /** Takes note of a file that was gone when it was to be sent; until then its new name may not be known. */
+  /** Adds a file that was gone when it was due to be sent. Until `untilMs`, its new name may be unknown. */
   addVanished(fingerprint: Fingerprint, untilMs: number): void {
     const sizeAndMtime = sizeAndMtimeOf(fingerprint);
     this.#vanished.delete(sizeAndMtime);
     this.#vanished.set(sizeAndMtime, untilMs);
-    // The oldest goes: long before so many have vanished its time is over.
+    // Drops the oldest, which has expired long before so many files have vanished.
     if (this.#vanished.size <= MOST_REMEMBERED) return;
     for (const oldest of this.#vanished.keys()) {
       this.#vanished.delete(oldest);
@@ -54,7 +54,7 @@ export class Unsent {
     }
   }
 
-  /** Whether a file with this fingerprint may be among them. `nowMs`: by the same clock as `untilMs`. */
+  /** Returns whether a file with this fingerprint may be among them. `nowMs`: by the same clock as `untilMs`. */
   mayHave(fingerprint: Fingerprint, nowMs: number): boolean {
     const sizeAndMtime = sizeAndMtimeOf(fingerprint);
     return (

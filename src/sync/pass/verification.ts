@@ -15,7 +15,6 @@ import { verify } from '../plan/verify.ts';
 import { type Verified } from '../../domain/status.ts';
 import { findSources, targetOf, type FoundSource } from '../sources/source.ts';
 
-/** What comparing all bots of a configuration works with. */
 export interface VerificationInput {
   readonly config: Config;
   readonly platformName: string;
@@ -31,14 +30,16 @@ export interface VerificationInput {
   readonly onSame: (sent: FileRecord, found: FoundFile, target: number) => void;
 }
 
-/** The counts of a comparison that has looked at nothing. */
 function emptyVerified(): Verified {
   return { compared: 0, same: 0, foreign: 0, busy: 0, unread: 0, reasons: {} };
 }
 
 /**
- * Compares what each bot of a configuration has with what it was sent, one after the other, and adds up the counts. The
- * first that cannot be compared ends it. Changes nothing. Throws `StateFileError` and `ListingError`.
+ * Compares the files of each bot with what was sent to it, one bot after the other, and adds up the counts. Stops at
+ * the first bot that cannot be compared. Changes nothing.
+ *
+ * @throws {StateFileError}
+ * @throws {ListingError}
  */
 export async function verifyBots(input: VerificationInput): Promise<Outcome<Verified, OptionalFailure>> {
   const { config, platformName, state, isBusy } = input;
@@ -74,12 +75,11 @@ function add(total: Verified, { reasons, ...counts }: Verified): void {
     total.reasons[reason] = (total.reasons[reason] ?? 0) + count;
 }
 
-/** How many differences a comparison found. */
 export function countDifferences({ reasons }: Verified): number {
   return Object.values(reasons).reduce((sum, count) => sum + count, 0);
 }
 
-/** Writes a difference down, so that the next walk over the file puts it right, or says why not. */
+/** Records a difference, so that the next walk over the file repairs it or reports why not. */
 export function noteDifference(
   state: StateStore,
   target: number,
@@ -95,7 +95,7 @@ export function noteDifference(
   }
 }
 
-/** Writes down an orphan that is to be removed, like a deleted file, with what guards that. */
+/** Records an orphan for removal. It is then guarded like a deleted file. */
 export function noteOrphan(
   state: StateStore,
   target: number,
@@ -108,7 +108,7 @@ export function noteOrphan(
   state.removals.noteOrphan({ target, key }, orphan, nowMs);
 }
 
-/** Writes down what was not known of a file that is there as it should be. */
+/** Records news about a file that is as it should be. */
 export function noteSame(
   state: StateStore,
   target: number,

@@ -10,26 +10,26 @@ import { walk } from './walk.ts';
 
 const NOTHING_SENT: ReadonlyMap<string, SentFirst> = new Map();
 
-/** How the walk over a source ended. Removals need a complete one: what was not seen may still be there. */
+/** The result of the walk over a source. Removals need a complete walk: what was not seen may still be there. */
 export type SourceWalk =
   | { readonly kind: 'halted'; readonly halt: Halt }
-  /** `approved`: what would have halted it, had nobody checked it. */
+  /** `approved`: the approved causes of a halt. */
   | { readonly kind: 'complete' | 'incomplete'; readonly approved: readonly Halt[] };
 
-/** A source that the pass came to. */
+/** A source that the pass reached. */
 export interface Visited {
   readonly found: FoundSource;
   readonly walk: SourceWalk;
-  /** Files on record before anything was sent: what a fraction of removals is taken of. */
+  /** Files on record before the first send: the base for fractions of removals. */
   readonly recorded: number;
 }
 
 /**
- * Walks all sources: those whose files can never give one key side by side, so that a large one does not hold up the
- * others. What an earlier run left under way goes first. Sends may still run when it ends.
+ * Walks all sources. Sources that cannot produce the same key are walked concurrently, so that a large one does not
+ * hold up the others. Sends that an earlier run left unfinished come first. Sends may still run when it returns.
  *
- * @param groups - of the sources that were found: those of one may give the same key.
- * @param isFirst - whether it is the first pass since botsync started.
+ * @param groups - of the found sources: those in one group may produce the same key.
+ * @param isFirst - it is the first pass since botsync started.
  */
 export async function visitSources(
   found: readonly FoundSource[],
@@ -56,12 +56,12 @@ export async function visitSources(
   return found.flatMap((one) => visited.get(one) ?? []);
 }
 
-/** Sources that were entered, and whose walk begins by that. */
+/** Sources whose walk begins with this result. */
 type Entered = ReadonlyMap<FoundSource, EnteredSource>;
 
 /**
- * From here on single paths of all sources may be rescanned, also while the sources before them are still walked. Whose
- * turn to be walked is now need not be entered again for that; a walk that comes to a source later checks its directory again.
+ * Enters all sources, so that their paths may be rescanned even before the walk reaches them. The first of each group
+ * need not be entered again for its walk; the walks of the others check their directories again.
  */
 async function admitRescans(groups: readonly FoundSource[][], context: PassContext): Promise<Entered> {
   const { walkStates, approved } = context;
@@ -89,21 +89,24 @@ export function enter(
   return inTurns(enterSource(source, target, state, config.removals.mode, isAllowed), clock);
 }
 
-/** What a pass did before its walks. */
+/** The results of what a pass did before its walks. */
 interface Before {
   readonly entered: Entered;
   /** By source. */
   readonly sentFirst: ReadonlyMap<string, SentFirst>;
 }
 
-/** Whether an earlier run left anything of a source under way. */
+/** Returns whether an earlier run left sends of a source unfinished. */
 function hasInterrupted(found: FoundSource, { state }: SyncContext): boolean {
   if (found.kind === 'missing') return false;
   const { config, syncTarget } = found.source;
   return state.interrupted(state.targetId(syncTarget), config.name, '').length > 0;
 }
 
-/** What an earlier run left under way goes before all else: as long as it waits, the platform may hold nothing of it. By source. */
+/**
+ * Sends what an earlier run left unfinished, before everything else: until then, the platform may have nothing of these
+ * files. Returns the files by source.
+ */
 async function sendAllInterrupted(
   found: readonly FoundSource[],
   context: PassContext,
@@ -119,7 +122,7 @@ async function sendAllInterrupted(
   return sent;
 }
 
-/** Checks a source's directory and walks all of it. Sends may still run when it ends. */
+/** Checks a source's directory and walks it. Sends may still run when it returns. */
 async function visit(
   found: FoundSource,
   { entered: enteredBefore, sentFirst }: Before,
@@ -130,7 +133,7 @@ async function visit(
   const recorded = recordedIn(source, context);
   const entered = enteredBefore.get(found) ?? (await enter(source, context, context.approved));
   if (entered.kind === 'halted') return { found, walk: entered, recorded };
-  // Files are about to be sent there: an approval of that is not asked for twice.
+  // Recorded before files are sent there, so that no second approval of the place is needed.
   context.state.savePlace(source.config.name, placeOfSource(source));
   const target = context.state.targetId(source.syncTarget);
   const records = context.state.records(target, source.config.name);
@@ -144,7 +147,7 @@ async function visit(
   return { found, walk: { kind: 'halted', halt }, recorded };
 }
 
-/** Files of a source on record, those included that are to be removed. */
+/** Returns the number of recorded files of a source, including those to be removed. */
 export function recordedIn(source: Source, { state }: SyncContext): number {
   const target = state.targetId(source.syncTarget);
   const { present, removed } = state.countRecorded(target, source.config.name);

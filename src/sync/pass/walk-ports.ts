@@ -3,7 +3,6 @@ import type { PlanPorts } from '../plan/plan-file.ts';
 import type { RetryPorts } from './retry.ts';
 import { planningTime, type WalkContext } from './sync-context.ts';
 
-/** What planning needs of a walk. */
 export function planPorts(
   target: number,
   context: WalkContext,
@@ -28,7 +27,7 @@ export function planPorts(
   };
 }
 
-/** What repeated attempts for one path need of a walk. `sizeBytes`: of the content that is sent. */
+/** Returns the ports of repeated attempts for one path. `sizeBytes`: of the content that is sent. */
 export function retryPorts(
   source: string,
   path: string,

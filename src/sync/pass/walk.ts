@@ -13,7 +13,7 @@ import { planSource } from '../plan/plan-source.ts';
 import type { Source } from '../sources/source.ts';
 import { Turns } from '../plan/turns.ts';
 
-/** Part of a source, or all of it: what is there, and what is on record. */
+/** A source or a part of it: its files and their records. */
 export interface WalkRange {
   readonly source: Source;
   /** The number of the source's target. */
@@ -22,19 +22,19 @@ export interface WalkRange {
   readonly records: RecordCursor;
   /** See `PlanPorts`. */
   readonly isInDoubt: PlanPorts['isInDoubt'];
-  /** Files of it that need not be planned again. */
+  /** Files that need not be planned again. */
   readonly sentFirst?: SentFirst;
 }
 
 /**
- * How a walk ended: `incomplete` when something could not be seen, which may still be there; `lost` when the source's
- * directory was unmounted or replaced in the meantime.
+ * `incomplete`: something could not be read and may still be there. `lost`: the source's directory was unmounted or
+ * replaced during the walk.
  */
 export type WalkEnd = 'complete' | 'incomplete' | 'lost';
 
 /**
- * Goes through a range of a source, hands what is to be sent to the workers, and takes note of all else. Sends may
- * still run when it ends.
+ * Walks a range of a source, hands files to send to the workers, and records everything else. Sends may still run when
+ * it returns.
  */
 export async function walk(range: WalkRange, context: WalkContext): Promise<WalkEnd> {
   const { walk: stage } = context.stages;
@@ -57,10 +57,10 @@ async function walkOn(
   for (const item of planSource(source, entries, records, ports)) {
     if (stop.aborted) return 'incomplete';
     if (sentFirst !== undefined && wasDealtWith(item, sentFirst)) {
-      // It is counted and told of already.
+      // Already counted and reported.
     } else if (isPlannedSend(item)) {
       if (item.record === null) context.claims.keep(target, item.key, source, item.path);
-      // What waits is bounded: the scan goes on when there is room. Meanwhile it is not the walk that is waited for.
+      // Waits for room, so that the queue is bounded. During the wait, the walk need not make progress.
       stages.walk.end();
       try {
         await workers.add(() => sendPlannedFile(item, source, target, context));
@@ -86,7 +86,7 @@ async function walkOn(
   return complete ? 'complete' : 'incomplete';
 }
 
-/** Whether an item is what came of a file that was sent first, or the same file once more. */
+/** Returns whether an item is the result of a file that was sent first, or that file again. */
 function wasDealtWith(item: PlanItem, sentFirst: SentFirst): boolean {
   if (isPlannedSend(item)) return sentFirst.get(item.path) === item.fingerprint;
   return (item.kind === 'unchanged' || item.kind === 'hold') && sentFirst.has(item.path);

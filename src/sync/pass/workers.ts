@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** A scan that had to wait goes on when there is this much room: files that are scanned together share what they cost. */
+/** A scan that had to wait continues when there is this much room: files that are scanned together share costs. */
 const ROOM_TO_GO_ON = 16;
 
-/** Runs jobs side by side, and keeps the scan that hands them over from getting far ahead. */
+/** Runs jobs concurrently, and keeps the scan that adds them from getting far ahead. */
 export class Workers {
   readonly #most: number;
   readonly #onFailure: () => void;
@@ -13,9 +13,9 @@ export class Workers {
   #waiting: (() => void)[] = [];
 
   /**
-   * @param most - jobs at a time.
-   * @param onFailure - called when a job throws, before anybody waits.
-   * @param abandon - nobody waits for the jobs any more once it aborts; they go on by themselves.
+   * @param most - the most concurrent jobs.
+   * @param onFailure - called when a job throws, before any waiting caller continues.
+   * @param abandon - ends all waiting once it aborts; running jobs continue.
    */
   constructor(most: number, onFailure: () => void, abandon: AbortSignal) {
     this.#most = most;
@@ -24,9 +24,9 @@ export class Workers {
   }
 
   /**
-   * Starts a job; resolves when there is room for another. Where there was none, that is when there is room for several,
-   * and connections have had their turn: the next requests go out before the next files are looked for. Throws what a
-   * job threw.
+   * Starts a job and resolves when there is room for another. If there was none, waits until there is room for several
+   * and connections have had a turn, so that the next requests are sent before the next files are scanned. Throws the
+   * error of a failed job.
    */
   async add(job: () => Promise<void>): Promise<void> {
     this.#underWay += 1;
@@ -37,12 +37,12 @@ export class Workers {
     if (isFull) await setImmediate();
   }
 
-  /** Resolves when no job is left. Throws what a job threw. */
+  /** Resolves when no job is left. Throws the error of a failed job. */
   async idle(): Promise<void> {
     await this.#until(() => this.#underWay === 0);
   }
 
-  /** Resolves when no job is left, whatever became of them. */
+  /** Resolves when no job is left, without throwing. */
   async drain(): Promise<void> {
     await this.idle().catch(() => undefined);
   }
@@ -58,7 +58,10 @@ export class Workers {
     this.#wakeAll();
   }
 
-  /** Those who still have to wait line up again behind the one that got the room: several walks take turns. */
+  /**
+   * Wakes all waiting callers: those that must still wait queue again behind the one that got the room, so that walks
+   * take turns.
+   */
   #wakeAll(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -74,7 +77,7 @@ export class Workers {
     const wake = (): void => {
       this.#wakeAll();
     };
-    // The signal outlives us: passes come and go, and none may leave a listener behind.
+    // The signal outlives this object, so the listener must be removed.
     this.#abandon.addEventListener('abort', wake);
     try {
       while (!isTrue() && !this.#abandon.aborted) {
