@@ -83,7 +83,6 @@ export class Approvals {
     return { approved, missing, changed };
   }
 
-  /** The approvals given so far, by source. */
   get pending(): ReadonlyMap<string, Halt> {
     return new Map(this.#given);
   }

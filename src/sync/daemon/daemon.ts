@@ -239,7 +239,6 @@ export class Daemon {
     return this.#syncContext.confirmations?.unconfirmed ?? 0;
   }
 
-  /** Watched directories by source. */
   get watchedDirectories(): ReadonlyMap<string, number> {
     return this.#watches.directories;
   }

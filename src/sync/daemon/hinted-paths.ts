@@ -87,7 +87,6 @@ export class HintedPaths {
     this.#ports = ports;
   }
 
-  /** The number of waiting paths. */
   get waiting(): number {
     return this.#waiting.size;
   }

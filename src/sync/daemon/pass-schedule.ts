@@ -54,7 +54,6 @@ export class PassSchedule {
     this.#random = random;
   }
 
-  /** Requests a pass. */
   want(trigger: Trigger): void {
     if (this.#wanted === null || STRENGTH.indexOf(trigger) > STRENGTH.indexOf(this.#wanted))
       this.#wanted = trigger;

@@ -28,7 +28,6 @@ export class PathRescans {
   readonly #freshBell = new Bell();
   readonly #bulk = new RescanQueue();
   readonly #bulkBell = new Bell();
-  /** Paths that are being walked. */
   readonly #underWay = new Set<QueuedRescan>();
   readonly #sourceNamed: (name: string) => FoundSource | undefined;
   readonly #tooMany: () => void;
@@ -43,7 +42,6 @@ export class PathRescans {
     this.#tooMany = tooMany;
   }
 
-  /** The number of waiting paths. */
   get waiting(): number {
     return this.#fresh.size + this.#bulk.size;
   }
@@ -178,7 +176,6 @@ export class RescanQueue {
   readonly #forgotten = new Map<string, number>();
   #size = 0;
 
-  /** The number of waiting paths. */
   get size(): number {
     return this.#size;
   }

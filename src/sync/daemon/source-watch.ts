@@ -7,7 +7,6 @@ import { mountsBelow } from '../sources/mounts.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 
 export interface SourceListener {
-  /** Paths that changed and have settled. */
   readonly settled: (source: string, paths: readonly string[]) => void;
   /** Events may have been lost since `fromMs` (epoch milliseconds), so that everything must be rescanned. */
   readonly lost: (source: string, reason: string, fromMs: number) => void;
@@ -44,7 +43,6 @@ export class SourceWatch {
     return whatMatters(config, source) === this.#madeFor;
   }
 
-  /** The source in its last known state. */
   get found(): FoundSource {
     return this.#found;
   }

@@ -4,7 +4,7 @@ import { ListingError } from '../../store/listing.ts';
 import { noteDifference, noteSame, verifyBots } from '../pass/verification.ts';
 import { planningTime, type SyncContext } from '../pass/sync-context.ts';
 
-/** How often the schedule is checked, milliseconds. */
+/** Interval for checks of the schedule, milliseconds. */
 const LOOK_MS = 60_000;
 
 /** The delay of the very first verification, milliseconds: files that were just sent need no check. */
@@ -21,7 +21,6 @@ export interface VerificationsInput {
   readonly random: () => number;
   /** Returns whether a pass has ended under the current settings. */
   readonly hasPassed: () => boolean;
-  /** Requests a rescan of a path. */
   readonly want: (source: string, path: string) => void;
 }
 

@@ -8,7 +8,6 @@ import { SourceWatch, type SourceListener } from './source-watch.ts';
 export interface WatchesPorts {
   /** Rescans a path that has settled. */
   readonly rescan: (source: string, path: string) => void;
-  /** Requests a pass over everything. */
   readonly pass: (trigger: Trigger) => void;
   /** Called when the patterns in a source's directory may have changed, so that `check` has work. */
   readonly patternsChanged: (source: string) => void;
@@ -61,7 +60,6 @@ export class Watches {
     },
   };
 
-  /** Watched directories by source. */
   get directories(): ReadonlyMap<string, number> {
     return new Map([...this.#watches].map(([name, one]) => [name, one.watchedDirectories]));
   }
