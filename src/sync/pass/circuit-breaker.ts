@@ -2,7 +2,6 @@ import type { Clock } from '../../domain/clock.ts';
 import { probeDelayMs } from '../../domain/retry.ts';
 import { FailureAttribution, type AttributionSubject } from './failure-attribution.ts';
 
-/** What an attempt shows about the platform. */
 export interface AttemptOutcome {
   /**
    * - `answer`: the platform and its store accepted the file, or refused it for good: they are reachable.
@@ -18,11 +17,14 @@ export interface AttemptOutcome {
   readonly retryReason?: string | null;
 }
 
-/** Since when the platform has been unreachable, and when it is tried next (`null`: with the next change); epoch milliseconds. */
+/**
+ * Since when the platform has been unreachable, and when it is probed next (`null`: with the next change); epoch
+ * milliseconds.
+ */
 export interface Outage {
   readonly sinceMs: number;
   readonly nextProbeMs: number | null;
-  /** What the last failure was. */
+  /** The last failure. */
   readonly reason: string;
 }
 
@@ -54,7 +56,7 @@ const SHORTEST_PROBE_GAP_MS = 1000;
 /** Runs an exchange as soon as the limit of concurrent exchanges allows. */
 type Transfer = <T>(exchange: () => Promise<T>) => Promise<T>;
 
-/** How a wait ended: no outage, it is this attempt's turn to probe, or waiting is over without an attempt. */
+/** The end of a wait: no outage, a turn to probe, or no attempt. */
 type Admission = 'closed' | 'probe' | 'none';
 
 interface Waiter {

@@ -86,7 +86,7 @@ export class Confirmations {
     return this.#lost.length;
   }
 
-  /** Whether files remain to be asked about, resent or marked. */
+  /** Files remain to be asked about, resent or marked. */
   get isAnythingLeft(): boolean {
     const { state, bots } = this.#ports;
     return this.lost > 0 || bots.some(({ target }) => state.askTimes(target, 1).length > 0);

@@ -34,7 +34,7 @@ export function noteItem(
   if (event === null) return;
   const { kind, path, key, reason, error } = event;
   const failure = error === undefined ? null : ({ outcome: 'failed', error } as const);
-  // What a record says of a file was reported when it was recorded.
+  // A recorded failure was reported when it was recorded.
   emit({
     kind: 'file',
     file: { kind, source: name, path, key, reason, ...failure },

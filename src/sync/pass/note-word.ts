@@ -8,14 +8,13 @@ import type { StateStore } from '../../store/state-store.ts';
 import type { BotAtTarget } from '../catalog/served-catalog.ts';
 import type { LostFile } from './lost-file.ts';
 
-/** What the platform reported of a file. */
 export type WordOutcome = 'stored' | 'searchable' | 'failed';
 
 export interface WordPorts {
   readonly state: StateStore;
   readonly clock: Pick<Clock, 'now'>;
   readonly emit: Emit;
-  /** How often the same content is sent before it waits for a change or the next rescan. */
+  /** The most sends of the same content before it waits for a change or the next rescan. */
   readonly attempts: number;
   /** The platform's time, epoch milliseconds. */
   readonly platformNow: () => number;

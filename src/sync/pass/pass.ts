@@ -183,7 +183,6 @@ export interface PassInput {
   readonly summary: Summary;
   /** Selects files by their paths in the source that are sent whatever the records say. */
   readonly isForced: (path: string) => boolean;
-  /** Returns what was approved for a source. */
   readonly approved: (source: string) => Approved;
   /** Retry failed files that have not changed since (default: `true`). */
   readonly retriesFailed?: boolean;

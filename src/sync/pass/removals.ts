@@ -17,7 +17,7 @@ import type { StateStore } from '../../store/state-store.ts';
  * @param recorded - files that the source had on record before the pass.
  * @param approved - approved causes of a halt.
  * @param context - its workers are idle.
- * @returns the halt if too many would be removed; then only approved ones were.
+ * @returns the halt if removals are held back; then only approved ones were carried out.
  */
 export async function removeMissing(
   source: Source,

@@ -2,7 +2,6 @@ import type { PlatformFailure } from '../../domain/failure.ts';
 import type { FilePlatform, OutgoingContent } from '../../domain/file-platform.ts';
 import type { PreparedUpsert } from '../../domain/limits.ts';
 
-/** How an upsert with its upload ended. */
 export type ContentSent =
   | {
       readonly kind: 'sent';

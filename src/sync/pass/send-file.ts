@@ -29,7 +29,6 @@ export interface SentSnapshot {
   readonly sizeBytes: number;
 }
 
-/** How one attempt ended. */
 export type SendResult =
   | {
       readonly kind: 'sent';

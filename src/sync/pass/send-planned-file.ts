@@ -230,7 +230,6 @@ class PlannedFile {
     return state.beginSending(this.#id, this.#source.config.name, path, this.#planned, clock.now());
   }
 
-  /** The file as planned. */
   get #planned(): Attempt {
     const { fingerprint, trusted, resolved, sizeBytes } = this.#item;
     return { fingerprint, trusted, settingsDigest: resolved.digest, sizeBytes };

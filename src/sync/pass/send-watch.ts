@@ -17,12 +17,12 @@ export class SendWatch {
     this.#clock = clock;
   }
 
-  /** How long it is since the last attempt began, milliseconds. */
+  /** Time since the beginning of the last attempt, milliseconds. */
   get tookMs(): number {
     return Math.round(this.#clock.monotonic() - this.#beganMs);
   }
 
-  /** The platform through which the file is to be sent: each upsert begins an attempt. */
+  /** The platform that sends the file: each upsert begins an attempt. */
   through(platform: FilePlatform): FilePlatform {
     return {
       upsert: async (botId, body, signal) => {

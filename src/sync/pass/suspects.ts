@@ -17,7 +17,7 @@ export function findSuspects(
   return due.length;
 }
 
-/** Marks all due suspects at the beginning of a pass, which sends them again because their records say `sending`. */
+/** Marks all due suspects before a pass, which sends them because their records then say that they are in progress. */
 export function findAllSuspects(context: Pick<SyncContext, 'state' | 'clock'>): void {
   while (findSuspects(context, () => undefined) > 0);
 }

@@ -117,7 +117,7 @@ export function unwatchedStages(): Stages {
 /** Runs an exchange that sends content of the given size, once there is a place for it. */
 export type Transfer = <T>(exchange: () => Promise<T>, sizeBytes: number) => Promise<T>;
 
-/** The state that begins anew with each full pass. */
+/** The state of one full pass and the time until the next. */
 export interface Round {
   /** The number of the pass that began it. */
   readonly pass: number;
@@ -165,7 +165,6 @@ export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
 
 /** For one walk, of a pass or a single path. `round` stays the one in which it began. */
 export interface WalkContext extends SyncContext {
-  /** Updated during the walk. */
   readonly summary: Summary;
   readonly transfer: Transfer;
   /** Carry out what the walk finds. */
@@ -177,7 +176,6 @@ export interface WalkContext extends SyncContext {
 }
 
 export interface PassContext extends WalkContext {
-  /** Returns what was approved for a source. */
   readonly approved: (source: string) => Approved;
 }
 

@@ -58,7 +58,6 @@ export class Transfers {
   readonly #large: LimitFunction;
   /** The start times of running transfers, oldest first. */
   readonly #began = new Set<{ readonly atMs: number }>();
-  /** Large content, waiting or running. */
   readonly #largeContents = new Set<{ readonly sizeBytes: number }>();
   /** Transfers, waiting or running. */
   #asked = 0;

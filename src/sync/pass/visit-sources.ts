@@ -78,7 +78,6 @@ async function admitRescans(groups: readonly FoundSource[][], context: PassConte
   return firsts;
 }
 
-/** Checks the directory of a source. */
 export function enter(
   source: Source,
   { state, config, clock }: SyncContext,
