@@ -5,25 +5,24 @@ import { ask, type AskPorts } from '../catalog/ask.ts';
 import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
 import type { FileDifference } from '../catalog/compare.ts';
 
-/** Reads what stands at an address, which may be a secret, and gives its SHA-256. */
+/** Reads the content at a URL, which may be a secret, and returns its SHA-256. */
 export type ReadDigest = (url: string, signal: AbortSignal) => Promise<Outcome<Buffer, OptionalFailure>>;
 
-/** What reading contents needs, and what it tells. */
 export interface ContentPorts {
   readonly at: BotAtTarget;
   readonly catalog: Pick<ServedCatalog, 'get'>;
   readonly ports: AskPorts;
-  /** Whether something was done to a file since it was compared. */
+  /** Returns whether something was done to the file since it was compared. */
   readonly isBusy: (sent: FileRecord) => boolean;
   readonly tell: (difference: FileDifference) => void;
-  /** A content could not be read. */
+  /** Called when content could not be read. */
   readonly unread: (sent: FileRecord, reason: string) => void;
 }
 
-/** So many contents are read at a time. */
+/** Contents that are read at a time. */
 const READ_TOGETHER = 4;
 
-/** Reads the contents of files, and tells of those that are not what was sent. */
+/** Reads the contents of files, and reports those that differ from what was sent. */
 export async function checkContents(
   files: readonly FileRecord[],
   readDigest: ReadDigest,
@@ -38,7 +37,7 @@ async function checkContent(sent: FileRecord, readDigest: ReadDigest, ports: Con
   const { at, catalog } = ports;
   let id: string | null = null;
   const read = await ask(async (signal): Promise<Outcome<Buffer, OptionalFailure>> => {
-    // An address is good for a short time only.
+    // A URL is valid only for a short time.
     const file = await catalog.get(at, sent.key, signal);
     if (file.kind === 'failed') return file;
     id = file.value.id;

@@ -7,33 +7,32 @@ import type { StateReader } from '../../store/state-reader.ts';
 import { mayBeSent } from '../sources/presence.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 
-/** Who may have a key. */
+/** Who has a key. */
 export type Claim =
-  /** Nobody has it. */
   | { readonly kind: 'free' }
-  /** A file has it that is no more, or that stands behind: its record goes over. */
+  /** The file of this record no longer exists, or comes later in the order: its record moves. */
   | { readonly kind: 'adopt'; readonly record: FileRecord }
-  /** A file has it that stands before. */
+  /** A file that comes earlier in the order has it. */
   | { readonly kind: 'taken'; readonly source: string; readonly path: string };
 
-/** A file that gives a key. */
+/** A file that produces a key. */
 interface Claimant {
   readonly source: string;
   readonly path: RelativePath;
 }
 
 /**
- * Sees to it that of several files that give one key only one is uploaded: the first in the order of the config, then
- * of paths. Files that have a record of their own never come here, so that an unchanged tree costs nothing.
+ * Ensures that of several files that produce the same key only one is uploaded: the first in the order of the config,
+ * then of paths. Files with a record need not ask, so that an unchanged tree costs nothing.
  */
 export class Claims {
   readonly #state: StateReader;
   #sources: ReadonlyMap<string, Source> = new Map();
-  /** Keys of files that are on their way to a record of their own. */
+  /** Keys of files that have no record yet, but will. */
   readonly #underWay = new Map<string, Claimant>();
-  /** Of each key: files that give it as well, and did not get it. */
+  /** By key: files that also produce it and did not get it. */
   readonly #others = new Map<string, Map<string, Claimant>>();
-  /** Of files that are gone and left alone, and whose keys others may give: the summary that counts them. */
+  /** Deleted files that are kept, and whose keys other files may produce, with the summary that counts them. */
   readonly #kept = new Map<string, Summary>();
 
   constructor(state: StateReader, sources: readonly FoundSource[]) {
@@ -41,7 +40,7 @@ export class Claims {
     this.meet(sources);
   }
 
-  /** Takes the sources as they are now: all of their files are about to ask. */
+  /** Takes the current sources, all of whose files are about to ask. */
   meet(sources: readonly FoundSource[]): void {
     this.#others.clear();
     this.#kept.clear();
@@ -66,7 +65,7 @@ export class Claims {
     return claim;
   }
 
-  /** The files that asked for a key and did not get it: once it is free they have to ask again. */
+  /** Takes the files that did not get a key: once it is free, they must ask again. */
   takeOthers(target: number, key: FileKey): readonly Claimant[] {
     const id = `${target} ${key}`;
     const others = [...(this.#others.get(id)?.values() ?? [])];
@@ -74,13 +73,13 @@ export class Claims {
     return others;
   }
 
-  /** Counts a file that is gone and left alone. */
+  /** Counts a deleted file that is kept. */
   countKept({ target, key }: RowId, source: Source, path: RelativePath, summary: Summary): void {
     summary.kept += 1;
     if (this.#canCollide(target, source, path)) this.#kept.set(`${target} ${key}`, summary);
   }
 
-  /** Takes a file back from what a summary counts as kept, if it does: its record went over to another. */
+  /** Stops counting a file as kept, because its record moved to another file. */
   uncountKept({ target, key }: RowId, summary: Summary): void {
     const id = `${target} ${key}`;
     if (this.#kept.get(id) === summary) summary.kept -= 1;
@@ -104,18 +103,18 @@ export class Claims {
       : { kind: 'adopt', record };
   }
 
-  /** Keeps a free key for a file that is about to be sent. */
+  /** Reserves a free key for a file that is about to be sent. */
   keep(target: number, key: FileKey, source: Source, path: RelativePath): void {
     if (this.#canCollide(target, source, path))
       this.#underWay.set(`${target} ${key}`, { source: source.config.name, path });
   }
 
-  /** The file has its own record now, which speaks for it, or is not sent. */
+  /** Releases a key: the file now has a record, or is not sent. */
   release(target: number, key: FileKey): void {
     this.#underWay.delete(`${target} ${key}`);
   }
 
-  /** Whether the file that has a record is still there, still gives the key, and stands before another. */
+  /** Returns whether the file of a record still exists, still produces the key, and comes before another file. */
   #precedes(record: FileRecord, target: number, source: Source, path: RelativePath): boolean {
     const owner = this.#sources.get(record.source);
     if (owner === undefined) return false;
@@ -126,7 +125,10 @@ export class Claims {
     return mayBeSent(owner, record.path);
   }
 
-  /** Within one source only names beyond ASCII can give one key: as NFC and NFD twins. */
+  /**
+   * Returns whether other files may produce the same key. Within a source, only names beyond ASCII can: NFC and NFD
+   * variants.
+   */
   #canCollide(target: number, source: Source, path: RelativePath): boolean {
     if (NOT_ASCII.test(path)) return true;
     return [...this.#sources.values()].some(

@@ -21,20 +21,20 @@ import type { Source } from '../sources/source.ts';
 import { Turns } from './turns.ts';
 import { unmatchedPatterns, type UnmatchedPattern } from './unmatched-patterns.ts';
 
-/** What a pass would come to. */
+/** The results that a pass would have. */
 export interface DryRunResult {
   readonly summary: Summary;
   readonly exitCode: number;
-  /** What would be taken of the platform's quotas. */
+  /** Additional use of the platform's quotas. */
   readonly additions: Additions;
-  /** Rules, and patterns to announce, that match no file. */
+  /** Rules and announced patterns that match no file. */
   readonly unmatched: readonly UnmatchedPattern[];
 }
 
 /**
- * Tells what a pass would do. Reads files where only their content tells, sends nothing, writes nothing.
+ * Reports what a pass would do. Reads files only where their content decides; sends and writes nothing.
  *
- * @param stop - ends it where it is.
+ * @param stop - ends it early.
  */
 export async function dryRun(
   input: LookAheadInput,
@@ -65,26 +65,26 @@ export async function dryRun(
 type End = Ahead & { readonly kind: 'end' };
 type Item = Ahead & { readonly kind: 'item' };
 
-/** A file on record that is not there, or was not when it was last seen. */
+/** A file on record that does not exist, or did not when last checked. */
 interface Left {
   readonly id: RowId;
   readonly source: Source;
   readonly record: FileRecord;
-  /** Whether it is to be removed; else it is left alone. */
+  /** It will be removed; otherwise it is kept. */
   readonly goes: boolean;
-  /** Whether it is certain that it is not there. */
+  /** It certainly does not exist. */
   readonly isGone: boolean;
-  /** When that was noticed, epoch milliseconds. */
+  /** When it was noticed missing, epoch milliseconds. */
   readonly noticedAtMs: number;
 }
 
-/** Why a file is listed for removal and not removed. */
+/** The reason of a removal that is listed, but not carried out. */
 const HELD_BACK = 'deleted; its removal is held back by a halt';
 
 class DryRun {
   readonly summary: Summary = emptySummary();
   isHalted = false;
-  /** Keys that go over to another file. */
+  /** Keys whose records would move to other files. */
   readonly moves = new Moves();
   readonly added: PlannedAdditions;
   readonly #input: LookAheadInput;
@@ -92,7 +92,7 @@ class DryRun {
   readonly #left: Left[] = [];
   /** Size and mtime of files that the platform would not have as they are. */
   readonly #unsent = new Set<string>();
-  /** Sources that were gone through. */
+  /** Sources that were walked. */
   readonly #ends: End[] = [];
 
   constructor(input: LookAheadInput, onEvent: (event: FileEvent) => void) {
@@ -142,7 +142,7 @@ class DryRun {
     return outcome;
   }
 
-  /** Whether it has the content on record, or of the file that the platform has. */
+  /** Returns whether a file has the recorded content, or that of the platform's file. */
   async #hasKnownContent(
     { path, key, found }: PlannedSend,
     source: Source,
@@ -168,7 +168,7 @@ class DryRun {
     const outcome = outcomeOf(item, stored, mode);
     const { absence = record.absence, fate } = outcome;
     const goes = stored !== null && absence !== null && fateOf(stored, absence, mode) === 'remove';
-    // What is kept counts once it is known that it did not go on under another name.
+    // Kept files are counted only once it is known that their records did not move.
     if (goes || fate === 'keep') {
       const isNoticed = stored !== null && stored.absence !== null && stored.absence !== 'kept';
       const noticedAtMs = isNoticed ? (stored.absentSinceMs ?? 0) : this.#input.now();
@@ -185,7 +185,7 @@ class DryRun {
     this.#onEvent({ kind, source: source.config.name, path, key, reason });
   }
 
-  /** Removes and keeps what was left behind, once it is known what went on under another name. */
+  /** Counts removed and kept files, once it is known which records moved. */
   finish(): void {
     const left = this.#left.filter(({ id }) => !this.moves.has(id));
     this.summary.kept += left.filter(({ goes }) => !goes).length;
@@ -209,7 +209,7 @@ class DryRun {
     const held = judgeRemovals(source, judged, recorded, { state, config, nowMs: now() });
     if (held !== null) {
       this.summary.toRemove += missing.length;
-      // So that somebody can look at them before approving.
+      // Lists them, so that a user can check them before approving.
       for (const { record } of missing) this.#tellRemoval(name, record, HELD_BACK);
       this.#halt(name, 'mass-removal', describeRemovals(held.excess));
       return;

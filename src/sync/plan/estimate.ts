@@ -6,19 +6,18 @@ import { Turns } from './turns.ts';
 import { sizeInFingerprint } from '../../domain/fingerprint.ts';
 import type { StateReader } from '../../store/state-reader.ts';
 
-/** How much a pass will have to send. */
+/** The amount that a pass will send. */
 export interface Estimate {
   readonly files: number;
-  /** Content bytes. */
   readonly bytes: number;
-  /** What it takes of the platform's quotas. */
+  /** Additional use of the platform's quotas. */
   readonly additions: Additions;
 }
 
 /**
- * Counts ahead of a pass what it will send: a pass itself knows that only at its end. `null` when stopped.
+ * Calculates what a pass will send, before it begins. Returns `null` when stopped.
  *
- * @param seen - told how many files were checked so far.
+ * @param seen - called with the number of files checked so far.
  */
 export async function estimate(
   input: LookAheadInput,
@@ -50,7 +49,10 @@ export async function estimate(
   return { files, bytes, additions: added.additions };
 }
 
-/** Counts what the files that a plan sends take of the platform's quotas. What it removes is still there while it sends. */
+/**
+ * Calculates the additional use of the platform's quotas by planned files. Removals do not count, because they follow
+ * the uploads.
+ */
 export class PlannedAdditions {
   readonly #state: StateReader;
   readonly #count = new AdditionCount();
@@ -61,7 +63,11 @@ export class PlannedAdditions {
     this.#state = state;
   }
 
-  /** Takes a file that is to be sent. Throws `StateFileError`. */
+  /**
+   * Adds a file that will be sent.
+   *
+   * @throws {StateFileError}
+   */
   add({ sizeBytes, resolved, record }: PlannedSend): void {
     const { index: isIndexed } = resolved.settings;
     const before: Counted | null =
@@ -74,7 +80,6 @@ export class PlannedAdditions {
     this.#count.add({ sizeBytes, isIndexed }, before);
   }
 
-  /** What all of them add. */
   get additions(): Additions {
     return this.#count.additions;
   }

@@ -26,7 +26,7 @@ import { formatDuration } from '../../config/duration.ts';
 import { describeRemovals } from '../../words/halt.ts';
 import { mayBeServed } from '../catalog/served-catalog.ts';
 
-/** What an explanation is made from. `nowMs`: epoch milliseconds. */
+/** `nowMs`: epoch milliseconds. */
 export interface ExplainInput {
   readonly config: Config;
   readonly sources: readonly FoundSource[];
@@ -34,7 +34,7 @@ export interface ExplainInput {
   readonly nowMs: number;
 }
 
-/** Explains one path of a source by what a pass that came upon it would plan. Of a large file only the attributes are read. */
+/** Explains one path of a source by what a pass would plan for it. Does not read the content of a large file. */
 export function explain(source: Source, path: RelativePath, input: ExplainInput): Explanation {
   const { config, state } = input;
   const key = fileKey(source.config.keyPrefix, path);
@@ -57,21 +57,20 @@ export function explain(source: Source, path: RelativePath, input: ExplainInput)
   };
 }
 
-/** The file that is explained. */
 interface ExplainedFile {
   readonly source: Source;
   readonly path: RelativePath;
   readonly key: FileKey;
   readonly target: number;
-  /** What is on record of its key, for whichever file. */
+  /** The record of its key, possibly of another file. */
   readonly stored: FileRecord | null;
-  /** The same, if it is for this one. */
+  /** The same, if it is this file's. */
   readonly own: FileRecord | null;
-  /** `undefined`: there is nothing, or nothing that can be seen. */
+  /** `undefined`: there is no such file, or it cannot be read. */
   readonly facts: Stats | undefined;
 }
 
-/** What a pass does; `isTried`: it would send the file, if nothing spoke against it. */
+/** The action of a pass. `isTried`: it would send the file if nothing spoke against it. */
 type Plan = Pick<Explanation, 'action' | 'reason'> & { readonly isTried: boolean };
 
 function without(action: Explanation['action'], reason: string): Plan {
@@ -82,7 +81,7 @@ function tried(action: Explanation['action'], reason: string): Plan {
   return { action, reason, isTried: true };
 }
 
-/** Why a pass does not come to a file; `null`: it does. */
+/** Returns the plan of a file that a pass does not even reach; `null` if it does. */
 function whyNotPlanned(
   { source, path, target, own, facts }: ExplainedFile,
   input: ExplainInput,
@@ -104,7 +103,10 @@ function whyNotPlanned(
   return null;
 }
 
-/** What halts a source before anything of it is looked at. `isThere`: it has a file, so that it is not empty. */
+/**
+ * Returns the halt that a pass would meet before it checks any file. `isThere`: the source has a file, so it is not
+ * empty.
+ */
 function haltOf(
   source: Source,
   target: number,
@@ -135,14 +137,14 @@ function planOf(subject: ExplainedFile, explained: ExplainInput): Plan {
   planTwins(subject, input, moves);
   const records = moves.unmoved(target, state.recordsAt(target, source.config.name, path));
   for (const item of planSource(source, scan(source, path), records, portsToLook(input, source, moves))) {
-    // What the platform holds under another key is another matter.
+    // Skips what the platform has under other keys.
     if (item.kind === 'tick' || (item.kind === 'absent' && item.record.key !== key)) continue;
     return isPlannedSend(item) ? ofSend(item, source) : ofItem(item, subject, explained);
   }
   return own === null ? without('none', NO_SUCH_FILE) : without('problem', UNSEEN);
 }
 
-/** Plans the files of earlier sources that give the same key at the same target, as a pass would before. */
+/** Plans files of earlier sources that produce the same key at the same target, as a pass would. */
 function planTwins({ source, key, target }: ExplainedFile, input: LookAheadInput, moves: Moves): void {
   const { state, claims, sources } = input;
   for (const one of sources) {
@@ -219,7 +221,7 @@ function ofFate(fate: Exclude<Fate, 'remove'>): Plan {
   }
 }
 
-/** The body of the upsert, were it sent. */
+/** Returns the body of the upsert if the file were sent. */
 function upsertOf(
   { source, path, key, facts }: ExplainedFile,
   { config, state, nowMs }: ExplainInput,
@@ -238,7 +240,7 @@ function platformTime(state: StateReader, nowMs: number): number {
   return nowMs + state.platformAheadMs();
 }
 
-/** What a look at the file system gives; `undefined` where there is nothing, or nothing that can be seen. */
+/** Returns the result of a file system call; `undefined` after an error of the file system. */
 function look<T>(at: () => T): T | undefined {
   try {
     return at();
@@ -248,14 +250,14 @@ function look<T>(at: () => T): T | undefined {
   }
 }
 
-/** What an explanation of a removal is made from. `nowMs`: epoch milliseconds. */
+/** `nowMs`: epoch milliseconds. */
 interface RemovalInput {
   readonly config: Config;
   readonly state: StateReader;
   readonly nowMs: number;
 }
 
-/** What a pass would do about a file that is to be removed from a target, and why. */
+/** Returns what a pass would do about a file to remove, and why. */
 function explainRemoval(
   target: number,
   own: FileRecord,
@@ -287,8 +289,8 @@ function explainRemoval(
 }
 
 /**
- * What would halt the source for too many removals, by what earlier passes noticed and this file. What is missing besides
- * is known only after all of the source was gone through.
+ * Returns why too many removals would halt the source, as far as they are recorded, including this file. Other missing
+ * files are known only after a walk.
  */
 function haltOnRecord(
   target: number,

@@ -8,14 +8,13 @@ import { haltReason } from './halted.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
 import type { Explanation, PlatformWord } from '../../domain/status.ts';
 
-/** What is known of a file that cannot be checked. */
 interface UnseenInput {
   readonly config: Config;
   readonly platformName: string;
   readonly state: StateReader;
 }
 
-/** Explains one path of a source whose directory cannot be checked: nothing is done for it, and what is on record stays. */
+/** Explains one path of a source whose directory cannot be checked: nothing is done, and its record stays. */
 export function explainUnseen(
   { config: source, halt }: Extract<FoundSource, { kind: 'missing' }>,
   path: RelativePath,
@@ -38,14 +37,14 @@ export function explainUnseen(
   };
 }
 
-/** The rules that match a path, by their place in the config. */
+/** Returns the rules that match a path, with their positions in the config. */
 export function matchingRules(rules: RuleBook, path: RelativePath, config: Config): Explanation['rules'] {
   return rules
     .matching(path.normalize('NFC'))
     .map((rule) => ({ rule, match: config.rules[rule]?.match ?? [] }));
 }
 
-/** What is remembered of a file. */
+/** Returns a file's record for an explanation. */
 export function recordOf(stored: FileRecord): Explanation['record'] {
   const { state, absence, sha256, expiresAtMs, failure, changedAtMs } = stored;
   return {

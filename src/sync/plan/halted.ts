@@ -7,7 +7,7 @@ export function isHaltedBy(kind: Halt['kind'], source: string, state: StateReade
   return state.source(source)?.halt?.kind === kind;
 }
 
-/** What an explanation says of a halt that a pass would find. */
+/** Returns the explanation of a halt that a pass would meet. */
 export function haltReason(halt: Halt, source: string, state: StateReader): string {
   return `the source ${isHaltedBy(halt.kind, source, state) ? 'is' : 'would be'} halted: ${describeHalt(halt)}`;
 }

@@ -9,8 +9,8 @@ import type { Source } from '../sources/source.ts';
 export type MatchesPath = (path: string) => boolean;
 
 /**
- * Yields the files of a source that are kept on the platform and may be pruned, in path order: none that is in the directory and
- * not ignored, unless the platform has it under another key by now.
+ * Yields the files of a source that are kept on the platform and may be pruned, in path order. Skips files that exist
+ * and are not ignored, unless the platform now has them under another key.
  */
 export function* keptFiles(
   source: Source,
@@ -34,7 +34,7 @@ export function* keptFiles(
   }
 }
 
-/** Returns what tells some kept files from others: who has them pruned names it, so that no other file goes. */
+/** Returns the digest of a list of kept files. A prune names it, so that no other file is removed. */
 export function digestOfKept(files: readonly FileRecord[]): string {
   return filesAtStake(files.map(({ key }) => key)).digest;
 }

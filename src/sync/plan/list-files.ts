@@ -7,15 +7,15 @@ import { presenceOf } from '../sources/presence.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
 
 /**
- * What the platform has of a file, as far as is known:
- * - `searchable`, `stored`: it says so itself; `sent`: it was not asked, or has not said.
+ * The known state of a file on the platform:
+ * - `searchable`, `stored`: confirmed by the platform; `sent`: not confirmed.
  * - `sending`, `failed`, `refused`: the last attempt to send it.
  * - `unsearchable`: it could not be indexed.
- * - `different`, `replaced`: it has it otherwise, or somebody else's in its place.
- * - `kept`: it is not synced any more, and left alone.
- * - `to-remove`: it is to be removed; `removed`: what was left in its place expires.
- * - `expired`: it was let expire.
- * - `none`: it has nothing of it.
+ * - `different`: not as it was sent; `replaced`: somebody else's file is in its place.
+ * - `kept`: no longer synced, and left alone.
+ * - `to-remove`: it will be removed; `removed`: an empty file that expires replaces it.
+ * - `expired`: it has expired.
+ * - `none`: the platform has nothing of it.
  */
 export type PlatformState =
   | 'searchable'
@@ -33,25 +33,25 @@ export type PlatformState =
   | 'expired'
   | 'none';
 
-/** One file as `botsync ls` shows it. */
+/** One file in the output of `botsync ls`. */
 export interface FileEntry {
   readonly source: string;
   readonly path: string;
   readonly key: string | null;
   readonly botId: string;
-  /** Whether it is here; `unknown`: it cannot be checked. */
+  /** The file in the directory; `unknown`: it cannot be checked. */
   readonly local: 'there' | 'gone' | 'unknown';
   readonly platform: PlatformState;
   readonly bytes: number;
-  /** Whether it is to be searched by the bot, and is not known to be searchable. */
+  /** It should be indexed, and is not known to be searchable. */
   readonly isUnindexed: boolean;
   /** ISO 8601; `null`: never. */
   readonly expiresAt: string | null;
-  /** Why it is so, where there is more to say. */
+  /** The reason for the state, if any. */
   readonly reason: string | null;
 }
 
-/** What files are listed from. `nowMs`: the platform's time, epoch milliseconds. */
+/** `nowMs`: the platform's time, epoch milliseconds. */
 export interface ListInput {
   readonly config: Config;
   readonly platformName: string;
@@ -60,10 +60,10 @@ export interface ListInput {
   readonly nowMs: number;
 }
 
-/** More files that were refused without being sent than anybody reads. */
+/** The most unsent files that are listed. */
 const MOST_UNSENT = 10_000;
 
-/** All files that are on record, source by source in path order, then those that could not be sent at all. */
+/** Yields all recorded files, by source in path order, then those that could not be sent at all. */
 export function* listFiles(input: ListInput): Generator<FileEntry, void> {
   const { config, platformName, sources, state } = input;
   const targets = new Map<string, number>();
@@ -140,7 +140,7 @@ function platformState(
   isHalted: boolean,
   { config, nowMs }: ListInput,
 ): PlatformState {
-  // A walk that a halt kept from beginning has not noticed what is gone.
+  // A walk that a halt prevented has not noticed which files are gone.
   const isUnnoticed = sent.absence === null && isHalted && local === 'gone';
   const absence = isUnnoticed ? 'removed' : sent.absence;
   if (absence === null) return stateOfPresent(sent, nowMs);

@@ -13,7 +13,6 @@ import { planSource } from './plan-source.ts';
 import { Rereading } from './rereading.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 
-/** What to look ahead with. Nothing is sent and nothing is written. */
 export interface LookAheadInput {
   readonly config: Config;
   readonly sources: readonly FoundSource[];
@@ -21,14 +20,14 @@ export interface LookAheadInput {
   readonly claims: Claims;
   /** The platform's time, epoch milliseconds. */
   readonly platformNow: () => number;
-  /** Ours, epoch milliseconds. */
+  /** Our time, epoch milliseconds. */
   readonly now: () => number;
   readonly isForced: (path: string) => boolean;
-  /** What the platform has at targets of which nothing is on record, as far as it was asked. */
+  /** The platform's files at targets without records, if known. */
   readonly listings?: Listings;
 }
 
-/** What a pass would come upon. */
+/** One step of a simulated pass. */
 export type Ahead =
   | { readonly kind: 'item'; readonly source: Source; readonly target: number; readonly item: PlanItem }
   | { readonly kind: 'halt'; readonly source: string; readonly halt: Halt }
@@ -36,13 +35,15 @@ export type Ahead =
       readonly kind: 'end';
       readonly source: Source;
       readonly target: number;
-      /** Whether all of the source could be seen. */
+      /** The whole source could be read. */
       readonly isComplete: boolean;
-      /** How many of its records went over to files of sources before it. */
+      /** Records that moved to files of earlier sources. */
       readonly movedAway: number;
     };
 
-/** Everything a pass would do, in its order, without doing it. `moves`: notes the records that would go over to other files. */
+/**
+ * Yields everything that a pass would do, in order, without doing it. `moves`: collects the records that would move.
+ */
 export function* lookAhead(input: LookAheadInput, moves = new Moves()): Generator<Ahead, void> {
   const { config, state } = input;
   for (const one of input.sources) {
@@ -77,7 +78,7 @@ export function* lookAhead(input: LookAheadInput, moves = new Moves()): Generato
   }
 }
 
-/** What planning needs where nothing is carried out. */
+/** Returns ports for planning that carry out nothing. */
 export function portsToLook(
   { config, state, claims, platformNow, now, isForced, listings }: LookAheadInput,
   source: Source,

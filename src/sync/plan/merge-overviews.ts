@@ -2,7 +2,7 @@ import { worstOf } from '../../domain/exit-code.ts';
 import { emptySummary, type Summary } from '../../domain/report.ts';
 import type { Overview, SincePass } from '../../domain/status.ts';
 
-/** What several state files know, as if it were one that knows all. A pass counts once there was one over each. */
+/** Merges the overviews of several state files into one. A last pass is shown only if every state file has one. */
 export function mergeOverviews(all: readonly Overview[]): Overview {
   const [first] = all;
   if (first !== undefined && all.length === 1) return first;
@@ -36,11 +36,11 @@ function earliest(moments: readonly string[]): string {
   return [...moments].sort()[0] ?? '';
 }
 
-/** A summary of an older botsync may lack some. */
+/** Adds summaries. A summary of an older botsync may lack fields. */
 function added(a: Summary, b: Partial<Summary>): Summary {
   const sum = { ...a };
   for (const name of Object.keys(sum) as (keyof Summary)[]) sum[name] += b[name] ?? 0;
-  // They ran side by side.
+  // The passes ran concurrently.
   return { ...sum, durationMs: Math.max(a.durationMs, b.durationMs ?? 0) };
 }
 

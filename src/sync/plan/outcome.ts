@@ -13,20 +13,22 @@ import type { FileEvent, Summary } from '../../domain/report.ts';
 import type { Source } from '../sources/source.ts';
 import type { PlanItem, PlannedSend } from './plan-item.ts';
 
-/** What an item of a plan comes to: what a pass does and reports, a dry run reports, and `explain` puts into words. */
+/** The result of an item of a plan, for a pass, a dry run and `explain`. */
 export interface ItemOutcome {
-  /** Where the summary counts it. */
+  /** The field of the summary that counts it. */
   readonly counts: Exclude<keyof Summary, 'unconfirmed' | 'bytes' | 'durationMs'> | null;
   readonly event: Pick<FileEvent, 'kind' | 'path' | 'key' | 'reason' | 'error'> | null;
-  /** Of a file that the platform does not have as it is: a removed one that looks like it may be the same, renamed. */
+  /**
+   * Set if the platform does not have the file as it is: a deleted file with this fingerprint may be the same, renamed.
+   */
   readonly unsent: Fingerprint | null;
-  /** What the record says of its file's absence from now on; `undefined`: what it said before. */
+  /** The new absence of the record; `undefined`: as before. */
   readonly absence: Absence | null | undefined;
-  /** What becomes on the platform of a file that is not there. */
+  /** For a missing file. */
   readonly fate: Fate | null;
 }
 
-/** What the state file knows of a file beyond its plan. */
+/** Data of a record that a plan does not contain. */
 export type KnownFile = AbsentFile & { readonly failure: string | null };
 
 const REPLACED =
@@ -36,9 +38,9 @@ const NOTHING: ItemOutcome = { counts: null, event: null, unsent: null, absence:
 const UNCHANGED: ItemOutcome = { ...NOTHING, counts: 'unchanged', absence: null };
 
 /**
- * What an item that sends nothing comes to.
+ * Returns the result of an item that sends nothing.
  *
- * @param known - of the record of one that is held or absent; `null`: the record is gone in the meantime.
+ * @param known - the record of a held or absent file; `null`: it was deleted in the meantime.
  */
 export function outcomeOf(
   item: Exclude<PlanItem, PlannedSend>,
@@ -54,11 +56,11 @@ export function outcomeOf(
       const { path, key, record } = item;
       if (record.differs === 'replaced') return replaced(path, key, record.fingerprint);
       const held = { ...NOTHING, unsent: record.fingerprint, absence: null };
-      // It was reported when it failed, and that it is to be retried is no news.
+      // Its failure was reported when it happened, and a retry is no news.
       if (record.state === 'failed') return { ...held, counts: 'failed' };
       const failure = known?.failure ?? 'unknown';
       if (record.state === 'synced') {
-        // The platform has it, and the bot will not find it.
+        // The platform has it, but the bot cannot find it.
         const event = { kind: 'confirm', path, key, reason: failure, error: failure } as const;
         return { ...held, unsent: null, counts: 'failed', event };
       }
@@ -86,18 +88,18 @@ function outcomeOfAbsent(
   removals: RemovalMode,
 ): ItemOutcome {
   const fate = known === null ? 'unknown' : fateOf(known, absence, removals);
-  // What could not be seen is reported as a problem, and is neither kept nor removed.
+  // A file that could not be checked is reported as a problem, and neither kept nor removed.
   if (fate === 'unknown') return { ...NOTHING, fate };
   if (fate === 'keep') return { ...NOTHING, counts: 'kept', absence: 'kept', fate };
-  // Who asked for a removal is remembered until it is done.
+  // A requested removal stays recorded until it is done.
   if (fate === 'remove' && isAskedFor(known?.absence ?? null)) return { ...NOTHING, fate };
   return { ...NOTHING, absence, fate };
 }
 
 /**
- * What a file that may have to be sent comes to, when nothing goes wrong.
+ * Returns the result of a file that may have to be sent, if nothing fails.
  *
- * @param isSame - whether it has the content on record after all, or the one that the platform has.
+ * @param isSame - it has the recorded content after all, or that of the platform's file.
  * @param unreadable - why it cannot be read.
  */
 export function outcomeOfSend(item: PlannedSend, isSame: boolean, unreadable: string | null): ItemOutcome {
@@ -112,13 +114,13 @@ export function outcomeOfSend(item: PlannedSend, isSame: boolean, unreadable: st
   return { ...NOTHING, counts, event: { kind, path, key, reason }, absence: null };
 }
 
-/** A file as it was sent, in whose place on the platform is somebody else's. */
+/** Returns the result of an unchanged file that somebody else replaced on the platform. */
 function replaced(path: string, key: string, unsent: Fingerprint): ItemOutcome {
   const event = { kind: 'problem', path, key, reason: REPLACED } as const;
   return { ...NOTHING, counts: 'problems', event, unsent, absence: null };
 }
 
-/** As what the sending of a file is reported, and counted when it succeeds. */
+/** Returns the report of a send, and its count on success. */
 export function kindOfSend({ kind, reason, isInPlace, record }: PlannedSend) {
   if (reason === 'renewal-due') return { kind: 'renew', counts: 'renewed', reason } as const;
   if (isInPlace) return { kind: 'update', counts: 'updated', reason } as const;
@@ -126,14 +128,14 @@ export function kindOfSend({ kind, reason, isInPlace, record }: PlannedSend) {
   return { kind: 'upload', counts: 'uploaded', reason: kind === 'verify' ? changed : reason } as const;
 }
 
-/** As what a file is reported, and counted, that the platform has already though nothing was on record of it. */
+/** Report and count of a file without a record that the platform already had. */
 export const ADOPTED = { kind: 'adopt', counts: 'adopted', reason: 'on the platform already' } as const;
 
 function passedOver({ path, reason }: { path: string; reason: string }, key: string | null): ItemOutcome {
   return { ...NOTHING, counts: 'skipped', event: { kind: 'skip', path, key, reason } };
 }
 
-/** Why a file is removed, as it is reported. */
+/** Returns the reported reason of a removal. */
 export function whyRemoved({ config }: Source, { path, key, absence }: FileRecord): string {
   if (isAskedFor(absence)) return absence;
   return fileKey(config.keyPrefix, path) === key ? 'removed' : 'key-changed';

@@ -7,15 +7,15 @@ import type { ProblemCounts, SourceTally } from '../../store/overview-reader.ts'
 import type { Verified, Overview, SincePass, SourceStatus } from '../../domain/status.ts';
 import type { StateReader } from '../../store/state-reader.ts';
 
-/** A renewal is due some time before the file expires; so late it did not work, milliseconds. */
+/** A renewal this late has failed, milliseconds: it is due some time before the file expires. */
 export const OVERDUE_AFTER_MS = 60_000;
 
-/** More failures than anybody reads: there may be others where so many are named. */
+/** The most failures that are listed: if there are so many, there may be others. */
 export const MOST_FAILURES = 10_000;
 
 /**
- * Sums up what the state file knows. What a source holds at another bot or identity than its present one, and what
- * sources hold that left the config, counts as kept: botsync leaves it alone.
+ * Sums up the state file. Files of a source at a former bot or identity, and of sources that left the config, count as
+ * kept: botsync leaves them alone.
  */
 export function overview(state: StateReader, config: Config, platformName: string, nowMs: number): Overview {
   const platformNowMs = nowMs + state.platformAheadMs();
@@ -72,7 +72,7 @@ export function overview(state: StateReader, config: Config, platformName: strin
   };
 }
 
-/** A source of which nothing is known. */
+/** A source without records. */
 export const EMPTY_SOURCE: Omit<SourceStatus, 'name'> = {
   halted: null,
   halt: null,
@@ -99,9 +99,9 @@ function doneSince(sinceMs: number, state: StateReader): SincePass {
 }
 
 /**
- * What the platform has of a source.
+ * Returns the counts of a source's files on the platform.
  *
- * @param isAsked - whether it says what became of files; where it does not, what was sent counts as there.
+ * @param isAsked - the platform reports the status of files; otherwise, sent files count as confirmed.
  */
 function countsOf(
   tally: SourceTally | undefined,

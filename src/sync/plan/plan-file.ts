@@ -25,34 +25,34 @@ import type { FoundThere, PathAndKey, PlanItem, PlannedSend } from './plan-item.
 /** Records in path order. */
 export type Records = Pick<RecordCursor, 'current' | 'advance' | 'seekAfter'>;
 
-/** What planning needs besides the scan and the records. */
+/** The input of planning besides the scan and the records. */
 export interface PlanPorts {
   readonly target: number;
   readonly claims: Claims;
   readonly limits: Limits;
   /** The platform's time, epoch milliseconds. */
   readonly now: () => number;
-  /** Our own, by which the file system stamps files. */
+  /** Our time, with which the file system stamps files. */
   readonly wallClock: () => number;
   readonly isForced: (path: string) => boolean;
-  /** Whether files that failed, and have not changed since, are retried. */
+  /** Retry failed files that have not changed since. */
   readonly retriesFailed: boolean;
   /**
-   * Whether a file may have another content though its fingerprint is the same. Asked only of those whose fingerprints
-   * do not show every change.
+   * Returns whether a file may have changed although its fingerprint has not. Called only where the fingerprint does
+   * not show every change.
    */
   readonly isInDoubt: (path: RelativePath) => boolean;
-  /** What the platform has under a key of which nothing is on record; `null`: nothing, or that is not known. */
+  /** Returns the platform's file under a key without a record; `null`: there is none, or it is unknown. */
   readonly listed: (key: FileKey) => ListedFile | null;
-  /** Whether the way from one digest of settings to others can be told the platform without content. */
+  /** Returns whether settings can be changed from one digest to others without sending content. */
   readonly needsNoContent: (before: string, after: ResolvedSettings) => boolean;
-  /** Moves a record of another path, or source, to the file that gives its key now. */
+  /** Moves a record of another path or source to the file that has its key now. */
   readonly adopt: (record: FileRecord, source: Source, path: RelativePath) => void;
 }
 
 /**
- * Says of a file of a source, and of records that its path had under other keys, what is to be done. The records stand at
- * its path, and behind it afterwards.
+ * Plans a file of a source, and the records of its path under other keys. The records are at its path before, and after
+ * it afterwards.
  */
 export function* planFile(
   source: Source,
@@ -65,7 +65,7 @@ export function* planFile(
   let own: FileRecord | null = null;
   for (let current = records.current; current?.path === path; current = records.current) {
     if (current.key === key) own = current;
-    // Its key was changed: what has the old one goes like a deleted file.
+    // The key has changed: the old one is removed like a deleted file.
     else yield { kind: 'absent', record: current, absence: 'removed' };
     records.advance();
   }
@@ -93,7 +93,7 @@ export function* planFile(
   yield item;
 }
 
-/** A file that may have its key. */
+/** A file within the limits. */
 interface AdmittedFile extends PathAndKey {
   readonly facts: FileFacts;
   readonly fingerprint: Fingerprint;
@@ -172,7 +172,7 @@ function unchanged({ path, key, resolved }: AdmittedFile, record: FileRecord): P
 const WITH_CONTENT = { isInPlace: false, found: null };
 const IN_PLACE = { isInPlace: true, found: null };
 
-/** Every property by name: an object that begins as a copy gets a shape of its own, which costs more than the rest. */
+/** Lists every property: copying an object gives it a shape of its own, which is slow. */
 function planned(
   { kind, reason }: Pick<PlannedSend, 'kind' | 'reason'>,
   { path, key, facts, fingerprint, ruled, resolved }: AdmittedFile,

@@ -5,16 +5,16 @@ import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { Absence, FileRecord } from '../../domain/record.ts';
 import type { ResolvedSettings } from '../../domain/rules.ts';
 
-/** What a pass is to do about one path. */
+/** A planned action for one path. */
 export type PlanItem =
   | { readonly kind: 'tick' }
   | ({
       readonly kind: 'unchanged';
       readonly record: FileRecord;
-      /** When it is to be sent again by the rules of now, epoch milliseconds. */
+      /** When the current rules renew it, epoch milliseconds. */
       readonly renewAtMs: number | null;
     } & PathAndKey)
-  /** Refused or failed as it is: not tried now. */
+  /** Refused or failed before and unchanged since: not retried now. */
   | ({ readonly kind: 'hold'; readonly record: FileRecord } & PathAndKey)
   | PlannedSend
   | {
@@ -25,27 +25,26 @@ export type PlanItem =
       readonly fingerprint: Fingerprint;
       readonly reason: string;
     }
-  /** Something that is no file for us: no key, no record. */
+  /** Not a file to sync: it has neither a key nor a record. */
   | { readonly kind: 'pass-over'; readonly path: RelativePath; readonly reason: string }
   | {
       readonly kind: 'problem';
       readonly path: RelativePath;
       readonly key: FileKey | null;
-      /** Of a file that can be read, and is not sent for another reason. */
+      /** Of a readable file that is not sent for another reason. */
       readonly fingerprint?: Fingerprint;
       readonly reason: string;
       readonly hidesFiles: boolean;
     }
-  /** A record without a file; `absence` is `null` when that is not certain. */
+  /** A record without a file. `absence`: `null` if that is uncertain. */
   | { readonly kind: 'absent'; readonly record: FileRecord; readonly absence: Absence | null };
 
-/** A path and its key. */
 export interface PathAndKey {
   readonly path: RelativePath;
   readonly key: FileKey;
 }
 
-/** A file to send, or to hash first and send if it turns out to be another. */
+/** A file to send (`send`), or to hash first and send if its content differs (`verify`). */
 export interface PlannedSend extends PathAndKey {
   readonly kind: 'send' | 'verify';
   readonly reason: SendReason | VerifyReason;
@@ -53,22 +52,22 @@ export interface PlannedSend extends PathAndKey {
   /** See `isTrustworthy`. */
   readonly trusted: boolean;
   readonly sizeBytes: number;
-  /** As the rules give them. */
+  /** According to the rules. */
   readonly ruled: ResolvedSettings;
-  /** After the limits had their say. */
+  /** After the limits are applied. */
   readonly resolved: ResolvedSettings;
   readonly record: FileRecord | null;
-  /** Whether only what the platform is told of it is other, so that its content need not be sent where it serves that. */
+  /** Only its settings changed: its content need not be sent if the platform supports that. */
   readonly isInPlace: boolean;
-  /** Of a file without a record: what the platform has under its key, as far as it was asked. */
+  /** Of a file without a record: the platform's file under its key, if known. */
   readonly found: FoundThere | null;
 }
 
-/** What the platform has under a key of which nothing is on record: perhaps the same file, or one of somebody else. */
+/** The platform's file under a key without a record: perhaps the same file, or somebody else's. */
 export type FoundThere =
   ({ readonly kind: 'adoptable' } & Adoptable) | { readonly kind: 'ours' } | { readonly kind: 'foreign' };
 
-/** Whether an item is a file that may have to be sent. */
+/** Returns whether an item is a file that may have to be sent. */
 export function isPlannedSend(item: PlanItem): item is PlannedSend {
   return item.kind === 'send' || item.kind === 'verify';
 }

@@ -10,8 +10,8 @@ import { planFile, type PlanPorts, type Records } from './plan-file.ts';
 import type { PlanItem } from './plan-item.ts';
 
 /**
- * Merges a scan with the records of its source, both in path order, and says of every path what is to be done. Nothing
- * is carried out here but the moving of records, which decides over what comes after.
+ * Merges a scan with the records of its source, both in path order, and plans every path. Carries out nothing except
+ * moves of records, which affect later decisions.
  */
 export function* planSource(
   source: Source,
@@ -72,10 +72,10 @@ export function* planSource(
 }
 
 function absent(source: Source, record: FileRecord, lists: IsListed): PlanItem {
-  // What became of it behind a link is not our affair.
+  // Behind a link, botsync does not check what happened to the file.
   if (isLeftOut(source, record.path)) return { kind: 'absent', record, absence: 'kept' };
   const isGone = presenceOf(source, record.path, lists) === 'gone';
-  // Where another directory stands now nothing was removed, and the next check of it needs this record.
+  // If the directory was replaced, nothing was deleted, and its next check needs this record.
   const isKnown = record.absence === 'removed' || isStillThere(source);
   return { kind: 'absent', record, absence: isGone && isKnown ? 'removed' : null };
 }

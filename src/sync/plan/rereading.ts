@@ -9,8 +9,8 @@ import type { StateReader } from '../../store/state-reader.ts';
 import type { StateStore } from '../../store/state-store.ts';
 
 /**
- * Which files of a source a pass reads again though nothing tells that they changed, for where not every change can be
- * told. Where every change shows it is never asked, and costs nothing.
+ * Selects the files of a source that a pass reads again without a sign of a change, where fingerprints do not show
+ * every change. Elsewhere it is never called, and costs nothing.
  */
 export class Rereading {
   readonly #state: StateReader;
@@ -19,7 +19,7 @@ export class Rereading {
   readonly #nowMs: number;
   #part: RereadPart | null = null;
 
-  /** @param nowMs - when the pass came to the source, epoch milliseconds. */
+  /** @param nowMs - when the pass reached the source, epoch milliseconds. */
   constructor(state: StateReader, target: number, source: string, nowMs: number) {
     this.#state = state;
     this.#target = target;
@@ -27,13 +27,13 @@ export class Rereading {
     this.#nowMs = nowMs;
   }
 
-  /** Whether it is a file's turn. */
+  /** Returns whether this pass reads a file again. */
   readonly isTurnOf = (path: string): boolean => {
     this.#part ??= this.#partOfNow();
     return isOnPart(path, this.#part);
   };
 
-  /** All whose turn it was were read. */
+  /** Records that all selected files were read. */
   save(state: StateStore): void {
     if (this.#part !== null) state.saveRereading(this.#source, afterPart(this.#part, this.#nowMs));
   }

@@ -13,7 +13,10 @@ import type {
 } from '../../domain/status.ts';
 import type { ClusterFacts, ClusterTrouble, HostFacts } from '../../domain/cluster-status.ts';
 
-/** Adds to what is on record whether a service runs, and when each failure is retried. `running`: who runs on the state file. */
+/**
+ * Adds to an overview whether a service runs, and when each failure is retried. `running`: the process that uses the
+ * state file.
+ */
 export function withRetries(overview: Overview, running: Running | null, service: ServiceState): Known {
   const halted = new Set(overview.sources.flatMap((one) => (one.halted === null ? [] : [one.name])));
   const failures = overview.failures.map((one) => ({ ...one, ...retryOf(one, running, halted) }));
@@ -35,7 +38,7 @@ function retryOf(
   return retry === 'resend' ? { retry: 'pass', retryAt } : nextTryOf(kind, retry, daemon);
 }
 
-/** When a pass of a daemon tries a file again, or a renewal is tried before that. */
+/** Returns when a daemon retries a file: in a pass, or earlier for a renewal. */
 function nextTryOf(
   kind: NotInSync['kind'],
   cause: NotInSync['retry'],
@@ -48,7 +51,7 @@ function nextTryOf(
   return { retry: 'pass', retryAt: isSooner ? renewalsAgain : pass };
 }
 
-/** Says what is wrong and what is being done, each thing once. */
+/** Lists what is wrong and what is in progress, without repetitions. */
 export function standingOf(known: Known, running: Running | null): Standing {
   const { sources } = known;
   const failing = new Failings(
@@ -67,7 +70,7 @@ export function standingOf(known: Known, running: Running | null): Standing {
     ...unseen(known, running),
   ];
   const underWay = running && {
-    // Nobody knows what a silent one does.
+    // The activity of a service that does not respond is unknown.
     isLooking:
       known.service.kind !== 'silent' &&
       running.isFirstPassOver !== true &&
@@ -76,7 +79,7 @@ export function standingOf(known: Known, running: Running | null): Standing {
     sending: sources.reduce((sum, { sending }) => sum + sending, 0),
   };
   const isUnderWay = underWay !== null && (underWay.isLooking || underWay.queued + underWay.sending > 0);
-  // Nobody notices what changes now.
+  // Nothing notices changes now.
   const isUnserved = known.service.kind === 'stopped' || known.service.kind === 'silent';
   const kinds = new Set(troubles.map(({ kind }) => kind));
   const exitCode = kinds.has('credentials')
@@ -91,7 +94,7 @@ export function standingOf(known: Known, running: Running | null): Standing {
   return { troubles, underWay: isUnderWay ? underWay : null, exitCode };
 }
 
-/** What keeps many files from being sent. */
+/** Lists causes that keep many files from being sent. */
 function causes({ lastPass }: Known, running: Running | null, failing: Failings): Trouble[] {
   const { trouble = null, refusal = null, shortage = null, outage = null, configuration } = running ?? {};
   const { problem = null, loadedAt = '' } = configuration ?? {};
@@ -109,18 +112,18 @@ function causes({ lastPass }: Known, running: Running | null, failing: Failings)
   ];
 }
 
-/** What nobody has checked. A botsync that is about to look at everything is no trouble. */
+/** Lists what was not checked. It is no trouble if botsync is about to check everything. */
 function unseen({ lastPass, failures }: Known, running: Running | null): Trouble[] {
   if (running !== null) return [];
   if (lastPass === null) return [{ kind: 'no-pass' }];
   if (lastPass.exitCode === EXIT.interrupted) return [{ kind: 'interrupted' }];
-  // A new file that could not be tried has left no record.
+  // A new file that was not tried has no record.
   const onRecord = failures.filter(({ kind }) => kind === 'pending' || kind === 'sending').length;
   const files = lastPass.summary.pending - onRecord;
   return files > 0 ? [{ kind: 'left-out', files }] : [];
 }
 
-/** Files that are not in sync, each of which is told of once. */
+/** Files that are not in sync, each reported once. */
 class Failings {
   #left: readonly Failing[];
 
@@ -128,13 +131,13 @@ class Failings {
     this.#left = failures;
   }
 
-  /** Takes out those that failed for a reason that all of them share; returns how many that are. */
+  /** Takes out those that failed for this common reason and returns their number. */
   take(reason: string | null): number {
     if (reason === null) return 0;
     return this.#takeOut(({ retry, reason: own }) => retry !== 'change' && own.includes(reason));
   }
 
-  /** Takes out those that wait for the end of an outage, whatever each of them met last; returns how many that are. */
+  /** Takes out those that wait for the end of an outage, whatever their last failure, and returns their number. */
   takeWaiting(): number {
     return this.#takeOut(({ retry }) => retry === 'outage');
   }
@@ -146,7 +149,7 @@ class Failings {
     return taken;
   }
 
-  /** The others, those with the same reason and the same prospects together, in the order of the first of each. */
+  /** Returns the others, grouped by reason and retry, in the order of their first files. */
   groups(): FailingGroup[] {
     const groups = new Map<string, Failing[]>();
     for (const one of this.#left) {
@@ -159,13 +162,12 @@ class Failings {
   }
 }
 
-/** What is wrong in a cluster. */
 export function clusterTroubles(cluster: ClusterFacts, sources: readonly SourceStatus[]): ClusterTrouble[] {
   const { trouble, units, hosts, held, blocked, failed } = cluster;
   const alive = new Set(hosts.filter((one) => one.alive).map(({ name }) => name));
   const free = units.flatMap(({ name, holderHost, isConfigured, whyUntaken }): ClusterTrouble[] => {
     if (!isConfigured || Object.hasOwn(blocked, name)) return [];
-    // The ledger tells of what this host took with the next beat.
+    // The ledger shows units that this host took only after the next heartbeat.
     if (held.includes(name)) return [];
     if (holderHost !== null && alive.has(holderHost)) return [];
     const reason = failed[name] ?? null;
@@ -178,7 +180,7 @@ export function clusterTroubles(cluster: ClusterFacts, sources: readonly SourceS
   return [
     ...(trouble === null ? [] : [{ kind: 'cluster' as const, reason: trouble }]),
     ...Object.entries(blocked).map(([unit, reason]) => ({ kind: 'blocked-unit' as const, unit, reason })),
-    // Nothing is heard of anybody while the database is out of reach.
+    // Nothing is known about other hosts while the database is unreachable.
     ...(trouble === null ? free : []),
     ...differing,
     ...sources.flatMap((source) => elsewhere(source, hosts)),

@@ -1,12 +1,12 @@
 import type { Clock } from '../../domain/clock.ts';
 
-/** Work that never waits runs for at most so long without letting others have a turn, milliseconds. */
+/** The longest stretch of synchronous work before other work gets a turn, milliseconds. */
 const LONGEST_STRETCH_MS = 8;
 
-/** The clock is looked at after so many steps: looking costs about as much as a step. */
+/** Steps between two readings of the clock, each of which costs about as much as a step. */
 const STEPS_A_LOOK = 32;
 
-/** Does what stops now and then for others to have their turn. */
+/** Runs a generator to its end, and lets other work run when it pauses. */
 export async function inTurns<T>(work: Generator<null, T>, clock: Clock): Promise<T> {
   const turns = new Turns(clock);
   for (let step = work.next(); ; step = work.next()) {
@@ -16,7 +16,7 @@ export async function inTurns<T>(work: Generator<null, T>, clock: Clock): Promis
   }
 }
 
-/** Cuts a long synchronous walk into stretches, between which timers and connections get their turn. */
+/** Divides a long synchronous walk into stretches, between which timers and connections get their turn. */
 export class Turns {
   readonly #clock: Clock;
   #steps = 0;
@@ -27,7 +27,7 @@ export class Turns {
     this.#endsMs = clock.monotonic() + LONGEST_STRETCH_MS;
   }
 
-  /** Counts a step; when the stretch was long enough, there is a promise to wait for. */
+  /** Counts a step. Returns a promise to await after a long stretch. */
   step(): Promise<void> | null {
     if (++this.#steps % STEPS_A_LOOK !== 0 || this.#clock.monotonic() < this.#endsMs) return null;
     return new Promise((resolve) => {

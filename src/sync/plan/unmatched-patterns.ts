@@ -5,24 +5,24 @@ import type { Source } from '../sources/source.ts';
 
 /** A rule, or a pattern of files to announce, that matches no file. */
 export interface UnmatchedPattern {
-  /** Where it stands in the configuration: `rules[1]`. */
+  /** Its place in the configuration: `rules[1]`. */
   readonly field: string;
   readonly message: string;
-  /** What to write instead, as far as that can be told. */
+  /** A suggestion, where possible. */
   readonly hint: string;
 }
 
 /**
- * Which rules and patterns to announce have matched no file of the sources that they apply to.
+ * Returns the rules and announced patterns that match no file of the sources to which they apply.
  *
- * @param seen - the sources of which every file was checked. Of what applies to another nothing can be said, nor of
- * what applies to sources without any files.
+ * @param seen - the sources of which every file was checked. Patterns that apply to other sources, or only to sources
+ * without files, are not judged.
  */
 export function unmatchedPatterns(
   { rules, sources, notify }: Pick<Config, 'rules' | 'sources' | 'notify'>,
   seen: readonly Source[],
 ): UnmatchedPattern[] {
-  /** Where a pattern applies; empty where nothing can be said of it. */
+  /** Returns the sources to which a pattern applies; empty if it cannot be judged. */
   const placesOf = (names: readonly string[] | null): readonly Source[] => {
     const places = seen.filter(({ config }) => names === null || names.includes(config.name));
     const areAllSeen = places.length === (names === null ? sources.length : new Set(names).size);
@@ -51,7 +51,7 @@ export function unmatchedPatterns(
   return [...ruled, ...announced];
 }
 
-/** What to write in place of patterns that match no file of these sources. */
+/** Suggests replacements for patterns that match no file of these sources. */
 export function hintFor(patterns: readonly string[], sources: readonly Source[]): string {
   return hintForPatterns(patterns, sources.map(placeOf));
 }

@@ -20,45 +20,47 @@ import { isStillThere } from '../sources/directory-identity.ts';
 import { areMountsUnchanged } from '../sources/mounts.ts';
 import { presenceOf } from '../sources/presence.ts';
 
-/** What one bot is compared by. */
 export interface VerifyInput {
   readonly at: BotAtTarget;
-  /** Those that are kept at the bot. */
+  /** The sources that are synced to the bot. */
   readonly sources: readonly FoundSource[];
   readonly state: StateReader;
   readonly catalog: Pick<ServedCatalog, 'list' | 'get'>;
   readonly ports: AskPorts;
   /** The platform's time, epoch milliseconds. */
   readonly platformNow: () => number;
-  /** Whether something is being done to a key just now. */
+  /** Returns whether a flight of the key is in progress. */
   readonly isBusy: (key: FileKey) => boolean;
-  /** Reads the contents as well; `null`: they are taken to be what their sizes and marks say. */
+  /** Reads the contents as well; `null`: sizes and marks are relied on. */
   readonly readDigest: ReadDigest | null;
-  /** Told of each difference, once it was asked for again. */
+  /** Called with each difference after it was confirmed by a second request. */
   readonly onDifference: (difference: FileDifference) => void;
-  /** Told of each file that is there as it should be. */
+  /** Called with each file that is as it should be. */
   readonly onSame: (sent: FileRecord, found: FoundFile) => void;
 }
 
-/** A difference between the records and the list, which may be out of date. */
+/** A difference between the records and the list, which may be outdated. */
 interface Candidate {
   readonly key: FileKey;
   readonly sent: FileRecord | null;
   readonly listed: ListedFile | null;
 }
 
-/** So many files are asked for at a time. */
+/** Files that are requested at a time. */
 const ASKED_TOGETHER = 8;
 
-/** A list lags behind by no more than this, milliseconds. */
+/** The longest lag of a list, milliseconds. */
 const LONGEST_LAG_MS = 600_000;
 
-/** Answers that leave open only the status of the file. */
+/** Answers after which only the status of the file is unknown. */
 const WITHOUT_FILE = new Set<OptionalFailure['kind']>(['not-found', 'not-served']);
 
 /**
- * Compares all that a bot has with what it was sent. The list may lag behind, and changes while it is read: every
- * difference is asked for again before it is told. Changes nothing. Throws `StateFileError` and `ListingError`.
+ * Compares the files of a bot with what was sent. The list may lag behind and changes while it is read, so every
+ * difference is confirmed by another request before it is reported. Changes nothing.
+ *
+ * @throws {StateFileError}
+ * @throws {ListingError}
  */
 export async function verify(input: VerifyInput): Promise<Outcome<Verified, OptionalFailure>> {
   const beganMs = input.ports.clock.now();
@@ -78,7 +80,7 @@ class Verification {
   readonly #verified: Verified = { compared: 0, same: 0, foreign: 0, busy: 0, unread: 0, reasons: {} };
   readonly #terms: CompareTerms;
   #candidates: Candidate[] = [];
-  /** Files whose contents are to be read. */
+  /** Files whose contents will be read. */
   #unread: FileRecord[] = [];
 
   constructor(input: VerifyInput, beganMs: number) {
@@ -115,10 +117,10 @@ class Verification {
     return { kind: 'failed', failure: { kind: 'transient', message: 'interrupted' } };
   }
 
-  /** Compares what stands on both lists under one key. */
+  /** Compares the record and the listed file of one key. */
   #meet(sent: FileRecord | null, listed: ListedFile | null): void {
     const key = (sent?.key ?? listed?.key) as FileKey;
-    // What a source holds that is not kept here any more is left alone.
+    // Files of a source that no longer syncs to this bot are left alone.
     if (sent !== null && !this.#names.has(sent.source)) return;
     if (sent === null) {
       if (listed !== null && this.#sourceOfOrphan(listed) !== null)
@@ -167,7 +169,7 @@ class Verification {
     this.#input.onDifference({ key, id, source, path, reason, detail, noted, content });
   }
 
-  /** Asks again for what seems to differ, and reads contents, once there are so many. */
+  /** Rechecks apparent differences and reads contents, once there are at least `from` of them. */
   async #settle(from: number): Promise<OptionalFailure | null> {
     if (this.#candidates.length >= from) {
       const failure = await this.#recheck(this.#candidates.splice(0));
@@ -216,7 +218,7 @@ class Verification {
     return failure;
   }
 
-  /** Whether nothing is different any more, by an answer of now. */
+  /** Returns whether a current answer shows no difference. */
   #isSettledBy(key: FileKey, file: ListedFile): boolean {
     const sent = this.#input.state.find({ target: this.#input.at.target, key });
     if (sent === null) return false;
@@ -226,13 +228,13 @@ class Verification {
     return true;
   }
 
-  /** Asks for one file, and tells what is different by the answer, and by the record as it is then. */
+  /** Requests one file, and reports the difference between the answer and the current record. */
   async #askAgain({ key, listed }: Candidate): Promise<OptionalFailure | null> {
     const { at, catalog, ports, state } = this.#input;
     const answered = await ask((signal) => catalog.get(at, key, signal), ports);
     if (answered.kind === 'failed' && !WITHOUT_FILE.has(answered.failure.kind)) return answered.failure;
     const isNotServed = answered.kind === 'failed' && answered.failure.kind === 'not-served';
-    // Then the list is all there is to go by.
+    // Without this operation, only the list is known.
     const file = answered.kind === 'ok' ? answered.value : isNotServed ? listed : null;
     const sent = state.find({ target: at.target, key });
     const mayBeLate = isNotServed && (sent?.sentAtMs ?? 0) > this.#beganMs - LONGEST_LAG_MS;
@@ -264,15 +266,15 @@ class Verification {
   }
 }
 
-/** Which of two lists, in the order of keys, is behind the other. */
+/** Returns which of two lists, in key order, is behind the other. */
 function orderOf(sent: FileRecord | null, listed: ListedFile | null): number {
   if (sent === null) return 1;
   return listed === null ? -1 : compareUtf8(sent.key, listed.key);
 }
 
 /**
- * The path of the file that would give a key, where the source can be seen and has no such file; else `null`. What a
- * source holds that is halted is not known.
+ * Returns the path of the file that would produce a key, if the source can be checked and has no such file; otherwise
+ * `null`. The files of a halted source are unknown.
  */
 function mayBeOrphan(found: FoundSource, key: string, state: StateReader): string | null {
   const { name, keyPrefix } = found.config;
@@ -282,7 +284,7 @@ function mayBeOrphan(found: FoundSource, key: string, state: StateReader): strin
   if ((state.source(name)?.halt ?? null) !== null || !isStillThere(source) || !areMountsUnchanged(source))
     return null;
   const path = key.slice(prefix.length);
-  // A key is composed; the name of its file need not be.
+  // A key is normalized to NFC; the name of its file need not be.
   const isGone = [path, path.normalize('NFD')].every((one) => presenceOf(source, one) === 'gone');
   return isGone ? path : null;
 }
