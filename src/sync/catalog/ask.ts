@@ -2,22 +2,21 @@ import { retryDelayMs, retry, type Attempted, type RetryWait } from '../../domai
 import type { Clock } from '../../domain/clock.ts';
 import type { OptionalFailure, Outcome } from '../../domain/failure.ts';
 
-/** How the platform is asked what it has. */
 export interface AskPorts {
   readonly clock: Clock;
-  /** A number in [0, 1): jitter. */
+  /** Returns a number in [0, 1), for jitter. */
   readonly random: () => number;
-  /** An answer is not waited for longer than this, milliseconds. */
+  /** No retry begins later than this after the first request, milliseconds. */
   readonly patienceMs: number;
-  /** Told that a question is asked again, and when at the soonest. */
+  /** Called before each retry; `delayMs`: its earliest time from now. */
   readonly onRetry: (reason: string, delayMs: number) => void;
-  /** Breaks off what is asked, and nothing is asked again. */
+  /** Breaks off the request and prevents retries. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Asks until there is an answer, with growing delays after transient failures. What gets no usable answer is asked only once more:
- * time does not help. The question may be asked twice.
+ * Repeats a request until it is answered, with growing delays after transient failures. After an unusable answer it
+ * retries only once, because time does not help.
  */
 export async function ask<T>(
   question: (signal: AbortSignal) => Promise<Outcome<T, OptionalFailure>>,

@@ -8,52 +8,49 @@ import type { ToldSettings } from '../../domain/settings.ts';
 import type { FoundFile } from '../../store/remote.ts';
 import type { DifferenceReason } from '../../domain/status.ts';
 
-/** One difference. */
 export interface FoundDifference {
   readonly reason: DifferenceReason;
-  /** For people. */
+  /** For messages. */
   readonly detail: string;
-  /** What its record is to say of it; `null`: it says it already, or there is none. */
+  /** The difference to record; `null`: the record shows it already, or there is none. */
   readonly noted: Difference | null;
 }
 
-/** A difference between what a bot has and what it was sent. */
+/** A difference between a bot's files and what was sent. */
 export interface FileDifference extends FoundDifference {
   readonly key: FileKey;
-  /** The platform's id of what is there; `null`: nothing is, or that is not known. */
+  /** The platform's id of the file; `null`: there is none, or it is unknown. */
   readonly id: string | null;
   readonly source: string;
-  /** `null`: no path of the source gives the key. */
+  /** `null`: no path of the source produces the key. */
   readonly path: string | null;
-  /** The content of an orphan, by its size and its mark (lower-case hexadecimal); `null`: it is no orphan. */
+  /** The content of an orphan, by its size and its mark (lower-case hexadecimal); `null`: not an orphan. */
   readonly content: { readonly sizeBytes: number; readonly sha256: string } | null;
 }
 
-/** What comparing one file came to. */
 export type Comparison =
-  /** There as it should be; `found`: how. */
+  /** The file is as it should be. */
   | { readonly kind: 'same'; readonly found: FoundFile }
-  /** Nothing of it should be there, or it is left alone, or its fate is open. */
+  /** Nothing to compare: the file should not exist, is left alone, or is in progress. */
   | { readonly kind: 'none' }
   | { readonly kind: 'different'; readonly difference: FoundDifference };
 
-/** What comparing needs to know besides the file and its record. */
 export interface CompareTerms {
   /** The platform's time, epoch milliseconds. */
   readonly nowMs: number;
-  /** What the platform was told under a digest of settings; `null`: that is not known any more. */
+  /** Returns the settings that were sent under a digest; `null`: no longer known. */
   readonly toldSettings: (digest: string) => ToldSettings | null;
 }
 
-/** What expired is gone so long afterwards, milliseconds: the platform need not be on time. */
+/** The grace period for the platform to delete an expired file, milliseconds. */
 const EXPIRY_GRACE_MS = 3_600_000;
 
 const NONE: Comparison = { kind: 'none' };
 
-/** Compares a file on record with what the platform has under its key. `file`: `null`: nothing. */
+/** Compares a recorded file with the platform's file under its key (`null`: none). */
 export function compareFile(sent: FileRecord, file: ListedFile | null, terms: CompareTerms): Comparison {
   if (sent.state === 'removing') return compareRemoved(sent, file, terms.nowMs);
-  // What is not synced any more is left alone; what is on its way is known later.
+  // Files that are no longer synced are left alone; the state of files being sent is known later.
   if (sent.absence !== null || sent.state === 'sending') return NONE;
   if (sent.state !== 'synced')
     return different('unsent', `it could not be sent: ${sent.failure ?? 'no reason is known'}`, null);
@@ -70,7 +67,7 @@ function compareRemoved(
   if (readMark(file.metadata)?.source === source)
     return different('orphan', 'it was removed, and is there again with the mark of botsync', null);
   if (nowMs < expiresAtMs + EXPIRY_GRACE_MS) return NONE;
-  // Whatever has content was put there since.
+  // A file with content was put there later by somebody else.
   const isOurs = (file.sizeBytes ?? 0) === 0 && file.expiresAtMs !== null && readMark(file.metadata) === null;
   if (!isOurs) return NONE;
   const detail = `it was removed and should have expired at ${new Date(expiresAtMs).toISOString()}`;
@@ -90,13 +87,13 @@ function compareSynced(sent: FileRecord, file: ListedFile | null, terms: Compare
   );
 }
 
-/** Why a file is not the one that was sent; `null`: it is, as far as can be told. */
+/** Returns why a file is not the one that was sent; `null` if it is, as far as is known. */
 function whyReplaced(
   { sha256, isMarked, verdict, remoteId }: FileRecord,
   file: ListedFile,
   mark: Mark | null,
 ): string | null {
-  // Until it is confirmed, an entry that was given no mark may show that of the content before.
+  // Before it is confirmed, a file that was sent without a mark may show the mark of the earlier content.
   if (mark !== null && (isMarked || verdict !== null) && mark.sha256 !== sha256?.toString('hex'))
     return 'somebody else replaced it with other content that has a mark of botsync';
   if (mark !== null) return null;
@@ -106,7 +103,7 @@ function whyReplaced(
     : 'somebody else replaced it with a file of another id';
 }
 
-/** A difference that the status shows; `null`: none, so that the facts are compared. */
+/** Returns a difference in status; `null`: compare the settings. */
 function statusDifference(
   sent: FileRecord,
   { sizeBytes }: ListedFile,

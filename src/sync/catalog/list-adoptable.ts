@@ -7,22 +7,20 @@ import type { AskPorts } from './ask.ts';
 import { readListing } from './read-listing.ts';
 import type { BotAtTarget, ServedCatalog } from './served-catalog.ts';
 
-/** What listing takes. */
 export interface ListAdoptableInput {
   readonly state: Pick<StateReader, 'remote' | 'targetId'>;
   readonly catalog: Pick<ServedCatalog, 'list' | 'serves'>;
-  /** Takes the lists. */
   readonly listings: Listings;
   readonly ports: AskPorts;
-  /** Told of each source of which nothing, or not everything, is on record. */
+  /** Called for each source whose files are not all on record. */
   readonly onDue: (target: number, source: string) => void;
-  /** Told why files that the platform has may be sent again. */
+  /** Reports why files that the platform already has may be sent again. */
   readonly warn: (message: string) => void;
 }
 
 /**
- * Lists what the platform has at the targets of sources of which nothing is on record: the state file is new, or was lost.
- * What is found there need not be sent. Where that cannot be found out, everything is sent.
+ * Lists the platform's files at targets of sources without complete records: the state file is new or was lost. Files
+ * found there need not be sent. If listing fails, everything is sent.
  */
 export async function listAdoptable(
   found: readonly FoundSource[],
@@ -47,7 +45,10 @@ export async function listAdoptable(
   }
 }
 
-/** Lists one bot. Returns why that did not work; `null`: it did, was stopped, or the uploads tell why. */
+/**
+ * Lists the files of one bot. Returns why that failed; `null`: it succeeded, was stopped, or the uploads will report
+ * the reason.
+ */
 async function listOne(
   at: BotAtTarget,
   catalog: Pick<ServedCatalog, 'list'>,
@@ -68,21 +69,25 @@ async function listOne(
   }
 }
 
-/** What the platform was found to have at targets of which nothing, or not everything, is on record. */
+/** The platform's files at targets without complete records. */
 export class Listings {
   readonly #byTarget = new Map<number, PlatformListing>();
 
-  /** Takes the list of a target; it is closed with the others. */
+  /** Adds the list of a target; `close` closes it. */
   add(target: number, listing: PlatformListing): void {
     this.#byTarget.set(target, listing);
   }
 
-  /** What the platform has under a key; `null`: nothing, or that is not known. */
+  /** Returns the platform's file under a key; `null`: there is none, or it is unknown. */
   find(target: number, key: FileKey): ListedFile | null {
     return this.#byTarget.get(target)?.find(key) ?? null;
   }
 
-  /** Lets go of all lists: from now on nothing is known. Throws `ListingError`. */
+  /**
+   * Closes and forgets all lists.
+   *
+   * @throws {ListingError}
+   */
   close(): void {
     const listings = [...this.#byTarget.values()];
     this.#byTarget.clear();

@@ -4,10 +4,10 @@ import { toldOf } from '../../domain/settings.ts';
 import type { RemoteReader } from '../../store/remote.ts';
 
 /**
- * Says of which settings, by their digest, the way to others can be told a platform without content. It remembers its
- * answers: a tree of a million files has a handful of settings.
+ * Returns a function that decides whether settings can be changed from one digest to others without sending content. It
+ * caches its answers: a million files have a handful of settings.
  *
- * @param canUpdate - whether the platform can be told anything without content.
+ * @param canUpdate - returns whether the platform supports changes without content.
  */
 export function settingsComparer(
   remote: Pick<RemoteReader, 'toldSettings'>,

@@ -6,10 +6,10 @@ import { PlatformListing } from '../../store/listing.ts';
 import { ask, type AskPorts } from './ask.ts';
 import type { BotAtTarget, ServedCatalog } from './served-catalog.ts';
 
-/** A list that goes beyond any of these is taken to have no end (docs/decisions/0065-lists-without-an-end.md). */
+/** A list beyond any of these limits is considered endless (docs/decisions/0065-lists-without-an-end.md). */
 interface ListLimits {
   readonly pages: number;
-  /** Of what is kept of the files. */
+  /** Stored about the files. */
   readonly bytes: number;
   readonly ms: number;
 }
@@ -17,9 +17,10 @@ interface ListLimits {
 const LIMITS: ListLimits = { pages: 20_000, bytes: 500_000_000, ms: 15 * 60_000 };
 
 /**
- * Lists all that a bot has, page by page, into a table of its own: memory does not grow with the number of files. The
- * caller closes it. What changes while the pages are read may be missed, or listed as it was. A list that does not end is a
- * failure. Throws `ListingError`.
+ * Lists the files of a bot, page by page, into a temporary database, so that memory does not grow with their number.
+ * The caller closes it. Changes made while the pages are read may be missed. An endless list is a failure.
+ *
+ * @throws {ListingError}
  */
 export async function readListing(
   at: BotAtTarget,
@@ -39,7 +40,10 @@ export async function readListing(
   }
 }
 
-/** The next page is asked for before one is taken in: the platform gets on with it in the meantime. No more than one is ahead. */
+/**
+ * Requests the next page before it stores the current one, so that the platform can work in the meantime. At most one
+ * page is ahead.
+ */
 async function readPages(
   at: BotAtTarget,
   catalog: Pick<ServedCatalog, 'list'>,
@@ -65,7 +69,7 @@ async function readPages(
         return { kind: 'transient', message: `the list of files does not end: ${endless}` };
       if (nextToken !== null) {
         ahead = askFor(nextToken);
-        // A connection that just had an answer takes the next request in the next turn.
+        // The connection of the last answer can take the next request in the next turn.
         await setImmediate();
       }
       listing.add(files);
@@ -77,13 +81,13 @@ async function readPages(
   }
 }
 
-/** Notices that a list does not come to an end. */
+/** Detects endless lists. */
 class ListEnd {
   readonly #clock: Clock;
   readonly #limits: ListLimits;
   readonly #beganMs: number;
   readonly #tokens = new Set<string>();
-  /** Ids of the files that pages began with: a platform may answer ever new tokens with the same page. */
+  /** The first file ids of the pages: a platform may return the same page for each new token. */
   readonly #firstIds = new Set<string>();
 
   constructor(clock: Clock, limits: ListLimits) {
@@ -92,7 +96,7 @@ class ListEnd {
     this.#beganMs = clock.monotonic();
   }
 
-  /** Takes note of a page. Returns why the list does not end; `null`: it may. `bytes`: kept of the pages before. */
+  /** Notes a page. Returns why the list is endless; `null` if it may end. `bytes`: stored of earlier pages. */
   missedBy({ files, nextToken }: CatalogPage, bytes: number): string | null {
     const [first] = files;
     if (first !== undefined && this.#firstIds.has(first.id)) return 'the platform repeats pages';

@@ -11,26 +11,29 @@ import {
 } from '../../domain/file-catalog.ts';
 import type { UnservedOperation } from '../../store/remote.ts';
 
-/** An operation that was not served is asked for again after so long, milliseconds. */
+/** The delay before an operation that was not served is tried again, milliseconds. */
 const ASK_AGAIN_MS = 86_400_000;
 
-/** Where it is remembered that operations were not served. */
+/** Remembers which operations were not served. */
 export interface ServiceMemory {
   readonly unserved: (target: number, operation: OptionalOperation) => UnservedOperation | null;
   readonly noteUnserved: (target: number, operation: OptionalOperation, unserved: UnservedOperation) => void;
   readonly noteServed: (target: number, operation: OptionalOperation) => void;
 }
 
-/** What the platform has, asked only for what it serves: an operation that it does not serve is left alone for a day. */
+/**
+ * Accesses the platform's files by the operations that it serves. An operation that is not served is not tried for a
+ * day.
+ */
 export class ServedCatalog {
   readonly #catalog: FileCatalog;
   readonly #memory: ServiceMemory;
   readonly #clock: Clock;
   readonly #warn: (message: string) => void;
-  /** What was asked for under the token of now. */
+  /** Operations that were tried with the current token. */
   readonly #asked = new Set<string>();
 
-  /** @param warn - told once of each operation that is not served. */
+  /** @param warn - called once for each operation that is not served. */
   constructor(catalog: FileCatalog, memory: ServiceMemory, clock: Clock, warn: (message: string) => void) {
     this.#catalog = catalog;
     this.#memory = memory;
@@ -38,14 +41,17 @@ export class ServedCatalog {
     this.#warn = warn;
   }
 
-  /** Whether an operation may be asked for at a target. One that only the token may not is asked for once again: it may be another. */
+  /**
+   * Returns whether an operation may be tried at a target. One that was only forbidden to the token is tried again
+   * after a restart or reload, because the token may be another.
+   */
   serves(target: number, operation: OptionalOperation): boolean {
     const isNewToken = !this.#asked.has(nameOf(target, operation));
     if (isNewToken && this.#memory.unserved(target, operation)?.isByToken === true) return true;
     return mayBeServed(this.#memory.unserved(target, operation), this.#clock.now());
   }
 
-  /** Files of a bot, a page or some by their ids. */
+  /** Lists files of a bot: a page, or by their ids. */
   list(
     at: BotAtTarget,
     query: CatalogQuery,
@@ -54,12 +60,12 @@ export class ServedCatalog {
     return this.#ask(at, 'list', () => this.#catalog.list(at.botId, query, signal));
   }
 
-  /** A file of a bot by its id or its key. */
+  /** Gets a file of a bot by its id or key. */
   get(at: BotAtTarget, name: string, signal: AbortSignal): Promise<Outcome<CatalogFile, OptionalFailure>> {
     return this.#ask(at, 'get', () => this.#catalog.get(at.botId, name, signal));
   }
 
-  /** Changes what is told of a file without sending its content. */
+  /** Changes the settings of a file without sending its content. */
   update(
     at: BotAtTarget,
     id: string,
@@ -69,7 +75,6 @@ export class ServedCatalog {
     return this.#ask(at, 'update', () => this.#catalog.update(at.botId, id, facts, signal));
   }
 
-  /** Deletes a file. */
   delete(at: BotAtTarget, id: string, signal: AbortSignal): Promise<Outcome<null, OptionalFailure>> {
     return this.#ask(at, 'delete', () => this.#catalog.delete(at.botId, id, signal));
   }
@@ -86,7 +91,7 @@ export class ServedCatalog {
     const answered = await request();
     if (answered.kind === 'failed' && answered.failure.kind === 'not-served') {
       const { message, isByToken = false } = answered.failure;
-      // Others may have asked, and been told, at the same time.
+      // Concurrent requests may have had the same answer.
       const wasKnown = this.#memory.unserved(target, operation) !== null;
       this.#memory.noteUnserved(target, operation, {
         reason: message,
@@ -103,7 +108,10 @@ export class ServedCatalog {
   }
 }
 
-/** Whether an operation may be asked for that was not served once (`null`: never). `nowMs`: epoch milliseconds. */
+/**
+ * Returns whether an operation that was not served (`null`: not known) may be tried. `nowMs`: epoch
+ * milliseconds.
+ */
 export function mayBeServed(unserved: UnservedOperation | null, nowMs: number): boolean {
   if (unserved === null) return true;
   const ageMs = nowMs - unserved.askedAtMs;
@@ -114,7 +122,7 @@ function nameOf(target: number, operation: OptionalOperation): string {
   return `${target} ${operation}`;
 }
 
-/** A bot, and the number of the target that stands for it. */
+/** A bot, and the number of its target. */
 export interface BotAtTarget {
   readonly target: number;
   readonly botId: string;
