@@ -2,10 +2,10 @@ import type { BigIntStats } from 'node:fs';
 import type { Disk } from '../../files/disk.ts';
 
 /**
- * What a directory is recognised by when its name leads to it again: device, inode and, where the file system tells,
- * the moment it was made, since the inode of a removed directory soon is another's.
+ * Returns the identity of a directory: device, inode and, where the file system has it, the time of its creation,
+ * because the inode of a deleted directory is soon reused.
  *
- * @param hasInodes - whether its file system has inodes that stay (see `hasTrueStamps`).
+ * @param hasInodes - its file system has stable inodes (see `hasTrueStamps`).
  */
 export function identityOf({ dev, ino, birthtimeNs }: DirectoryFacts, hasInodes: boolean): string {
   const place = `${dev}:${hasInodes ? ino : ANY_INODE}`;
@@ -18,7 +18,7 @@ type DirectoryFacts = Pick<BigIntStats, 'dev' | 'ino' | 'birthtimeNs'>;
 
 const ANY_INODE = '-';
 
-/** Whether two identities may be those of one directory. */
+/** Returns whether two identities may be those of one directory. */
 export function isSameDirectory(one: string, other: string): boolean {
   const [dev, ino, madeAt] = one.split(':');
   const [otherDev, otherIno, otherMadeAt] = other.split(':');
@@ -27,7 +27,10 @@ export function isSameDirectory(one: string, other: string): boolean {
   return madeAt === undefined || otherMadeAt === undefined || madeAt === otherMadeAt;
 }
 
-/** Whether a source's directory still is the one that was found: what is read under its name is believed only then. */
+/**
+ * Returns whether a source's directory is still the one that was found. Only then is anything read under its path
+ * trusted.
+ */
 export function isStillThere({
   disk,
   root,

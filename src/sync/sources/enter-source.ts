@@ -5,25 +5,26 @@ import type { StateReader } from '../../store/state-reader.ts';
 import { checkRoot } from './root-check.ts';
 import type { Source } from './source.ts';
 
-/** A source whose directory can be what it was, ready to be walked; or why nothing is done for it. */
+/** A source that is ready to be walked, or the halt that prevents it. */
 export type EnteredSource =
-  /** `approved`: what would have halted it, had nobody checked it. */
+  /** `approved`: the approved causes of a halt. */
   | { readonly kind: 'open'; readonly entries: Iterable<ScanEntry>; readonly approved: readonly Halt[] }
   | { readonly kind: 'halted'; readonly halt: Halt };
 
-/** What an emptied directory may still show. */
+/** Entries that a directory without files may have. */
 const EMPTY = new Set<ScanEntry['kind']>(['tick', 'skip', 'problem']);
 
-/** Returns whether an entry is one that a directory without files may show. */
+/** Returns whether a directory without files may have such an entry. */
 export function isEmptySign(kind: ScanEntry['kind']): boolean {
   return EMPTY.has(kind);
 }
 
 /**
- * Begins a scan of a whole source, and checks that its directory can be what it was last time (see `checkRoot`). Yields
- * `null` now and then, for the caller to let others run: before the first file there may be a million names to put in order.
+ * Begins a scan of a whole source, and checks that its directory may be the one of the last pass (see `checkRoot`).
+ * Yields `null` regularly, so that the caller can let other work run: a million names may have to be sorted before the
+ * first file.
  *
- * @param isAllowed - whether someone has checked a halt and lets it through.
+ * @param isAllowed - returns whether a halt was approved.
  */
 export function* enterSource(
   source: Source,
@@ -44,7 +45,7 @@ type BegunScan =
   | { readonly kind: 'open'; readonly isEmpty: boolean; readonly entries: Iterable<ScanEntry> }
   | { readonly kind: 'halted'; readonly halt: Halt };
 
-/** Looks ahead to the first file, so that an emptied source is known before its records are gone through. */
+/** Scans up to the first file, so that an emptied source is found before its records are read. */
 function* beginScan(source: Source): Generator<null, BegunScan> {
   const entries = scan(source);
   const ahead: ScanEntry[] = [];
@@ -65,7 +66,7 @@ function* beginScan(source: Source): Generator<null, BegunScan> {
       halt: { kind: 'missing', directory: source.root, fault: { kind: 'unlistable', code } },
     };
   } finally {
-    // A consumer of the generator that stops early leaves a directory half listed.
+    // If the caller stops early, a directory is still open.
     if (!isBegun) entries.return(undefined);
   }
   return { kind: 'open', isEmpty, entries: chain(ahead, entries) };

@@ -4,15 +4,15 @@ import type { RelativePath } from '../../domain/key.ts';
 import { isWithin } from '../../domain/path-order.ts';
 import type { FoundSource } from './source.ts';
 
-/** A file that somebody named: the source that it lies in, and its path within that. */
+/** A file that a user named: its source, and its path within the source. */
 export interface LocatedFile {
   readonly found: FoundSource;
   readonly path: RelativePath;
 }
 
 /**
- * The source whose directory holds a file, and the path within it; the innermost where one lies in another. The directory
- * itself need not be there. `null`: none does.
+ * Returns the source whose directory contains a file, and the path within it; the innermost of nested ones. The
+ * directory need not exist. `null`: no source contains it.
  */
 export function findFile(absolute: string, sources: readonly FoundSource[]): LocatedFile | null {
   const candidates = sources
@@ -29,12 +29,11 @@ export function findFile(absolute: string, sources: readonly FoundSource[]): Loc
   return candidates[0] ?? null;
 }
 
-/** The names of a source's directory. */
 function rootsOf(found: FoundSource): string[] {
   return found.kind === 'found' ? [found.source.root, found.source.realRoot] : [found.config.directory];
 }
 
-/** With links in its directory resolved; the last part stays, as it may be a link or not be there. */
+/** Resolves links in the directory of a path. The last part is kept, because it may be a link or not exist. */
 function realPathOf(path: string): string {
   try {
     return join(realpathSync.native(dirname(path)), basename(path));

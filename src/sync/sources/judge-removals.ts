@@ -12,7 +12,6 @@ import { changedMounts } from './mounts.ts';
 import { SecondLook } from './second-look.ts';
 import type { Source } from './source.ts';
 
-/** What removals are judged by. */
 export interface RemovalTerms {
   readonly state: StateReader;
   readonly config: Config;
@@ -21,11 +20,12 @@ export interface RemovalTerms {
 }
 
 /**
- * Returns why removals of a source are held back, and which these are; `null`: they may go ahead. There may be too many; and orphans
- * may be hidden, below a directory without files or a file system that came or went, since the records may be older than that.
+ * Returns why and which removals of a source are held back; `null`: none. There may be too many. Or orphans may be
+ * hidden, below a directory without files or a file system that was mounted or unmounted, because their records may be
+ * older than that.
  *
- * @param removals - those that nobody has approved, in path order.
- * @param recorded - files the source has on record, those to be removed included.
+ * @param removals - the removals without approval, in path order.
+ * @param recorded - files of the source on record, including those to be removed.
  */
 export function judgeRemovals(
   source: Source,

@@ -2,8 +2,8 @@ import { groupMeeting, mayShareKey } from '../../domain/unit.ts';
 import type { FoundSource, Source } from './source.ts';
 
 /**
- * Sources that may give one key, together, in the order of the config: of two files with one key the first keeps it, so
- * these have to be walked one after the other. Others need not.
+ * Groups sources that may produce the same key, in the order of the config. Sources of one group must be walked one
+ * after the other, because of two files with the same key the first keeps it.
  */
 export function keyGroups(found: readonly FoundSource[]): FoundSource[][] {
   return groupMeeting(found, mayMeet);

@@ -6,8 +6,8 @@ import { changedMounts } from './mounts.ts';
 import type { Source } from './source.ts';
 
 /**
- * Halts where a file system came or went below a source since the last pass, and most files below that place are gone. Where
- * nothing is removed that does no harm.
+ * Returns a halt if a file system was mounted or unmounted below a source since the last pass, and most files below
+ * that place are gone. Where nothing is removed, that does no harm.
  */
 export function checkMounts(
   source: Source,
@@ -31,8 +31,8 @@ export function checkMounts(
 }
 
 /**
- * Returns where file systems were mounted when a source was checked, and where one came since, unless it hides files: the next
- * pass halts for that.
+ * Returns the mounts to record for a source: those at its last check, and later ones that hide no files. The next pass
+ * halts for the others.
  */
 export function mountsToRemember(
   source: Source,
@@ -47,7 +47,7 @@ export function mountsToRemember(
   return [...source.mounts, ...came.map(({ place }) => place)].sort();
 }
 
-/** Returns what looks for the recorded files below a place of a source. */
+/** Returns a function that looks for the recorded files below a place of a source. */
 function lookerBelow(
   source: Source,
   target: number,

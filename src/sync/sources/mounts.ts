@@ -1,10 +1,9 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import type { PathFilter } from '../../files/filter.ts';
 
-/** Where Linux says what is mounted for this process. */
+/** Linux's list of the mounts that this process sees. */
 const MOUNT_INFO = '/proc/self/mountinfo';
 
-/** A source's directory, absolute, the same without links, and what it leaves out. */
 interface MountedSource {
   readonly root: string;
   readonly realRoot: string;
@@ -17,8 +16,8 @@ interface FoundMounts extends MountedSource {
 }
 
 /**
- * The paths below a source's directory at which other file systems are mounted now and that it does not ignore, relative to
- * it, in order. None where the system does not tell (it does on Linux).
+ * Returns where other file systems are mounted below a source's directory, sorted, relative to it and without ignored
+ * paths. Empty on systems without `/proc`.
  */
 export function mountsBelow({ realRoot, filter }: Pick<MountedSource, 'realRoot' | 'filter'>): string[] {
   let text: string;
@@ -30,7 +29,7 @@ export function mountsBelow({ realRoot, filter }: Pick<MountedSource, 'realRoot'
   return parseMounts(text, realRoot).filter((mount) => !filter.ignoresFile(`${mount}/file`));
 }
 
-/** Read into again and again: `readFileSync` makes another one each time, which takes as long as the reading. */
+/** Reused, because `readFileSync` allocates a buffer at each call, which takes as long as the reading. */
 const room = Buffer.alloc(64 * 1024);
 
 function readMountInfo(): string {
@@ -48,8 +47,9 @@ function readMountInfo(): string {
 }
 
 /**
- * All mounts below a directory, of a text in the form of `/proc/PID/mountinfo` whose characters stand for its bytes. Paths
- * that are not valid UTF-8 are left out, nothing below them is synced; and automounters' triggers, which hold no files.
+ * Returns all mounts below a directory, from text in the format of `/proc/PID/mountinfo` whose characters are bytes.
+ * Excludes paths that are not valid UTF-8, below which nothing is synced, and triggers of automounters, which contain
+ * no files.
  */
 export function parseMounts(text: string, realRoot: string): string[] {
   const below = realRoot.endsWith('/') ? realRoot : `${realRoot}/`;
@@ -59,7 +59,7 @@ export function parseMounts(text: string, realRoot: string): string[] {
   return [...new Set(points)].sort();
 }
 
-/** What was read last: a daemon asks every few seconds, and is told the same. */
+/** The last result: a daemon reads the same text every few seconds. */
 let last: { readonly text: string; readonly points: readonly string[] } = { text: '', points: [] };
 
 function mountPoints(text: string): readonly string[] {
@@ -78,13 +78,12 @@ export function areMountsUnchanged(source: FoundMounts): boolean {
   return changedMounts(source, source.mounts).length === 0;
 }
 
-/** A place at which a file system was mounted or unmounted. */
 export interface ChangedMount {
   readonly place: string;
   readonly isMounted: boolean;
 }
 
-/** Compares what is mounted below a source now with what was mounted before. */
+/** Compares the current mounts below a source with earlier ones. */
 export function changedMounts(source: MountedSource, before: readonly string[]): ChangedMount[] {
   const came = mountsBelow(source).filter((mount) => !before.includes(mount));
   return [
@@ -93,7 +92,7 @@ export function changedMounts(source: MountedSource, before: readonly string[]):
   ];
 }
 
-/** Returns those of some mounts that are not there now, also not for being asked for, as automounters wait to be. */
+/** Returns those mounts that are missing, even after an access to each that lets automounters mount it. */
 function missingMounts(source: MountedSource, mounts: readonly string[]): string[] {
   const missing = (): string[] => {
     const now = new Set(mountsBelow(source));
@@ -104,7 +103,9 @@ function missingMounts(source: MountedSource, mounts: readonly string[]): string
   return missing();
 }
 
-/** A path as the kernel writes it: white space and backslashes by three octal digits. */
+/**
+ * Decodes a path as the kernel writes it: white space and backslashes as three octal digits. `null`: not valid UTF-8.
+ */
 function decode(written: string): string | null {
   const bytes = Buffer.from(
     written.replace(/\\([0-7]{3})/gu, (_all, digits: string) => String.fromCharCode(parseInt(digits, 8))),

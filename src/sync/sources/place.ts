@@ -6,18 +6,18 @@ import { filesAtStake } from './recorded-files.ts';
 import { isFound } from './presence.ts';
 import type { Source } from './source.ts';
 
-/** Where the files of a source are on the platform: their target, and how their keys begin. */
+/** The place of a source's files on the platform: their target, and the beginning of their keys. */
 type Place = SyncTarget & { readonly keyPrefix: string };
 
-/** Returns the place of a source as `StateReader.place` has it. */
+/** Returns the place of a source in the format of `StateReader.place`. */
 export function placeOfSource({ syncTarget, config }: Source): string {
   const place: Place = { ...syncTarget, keyPrefix: config.keyPrefix };
   return canonicalJson({ ...place });
 }
 
 /**
- * Returns the halt of a source whose files would all be sent again, because its bot or its keys are others than before; `null`: they
- * are not, or it is a matter of few files.
+ * Returns the halt of a source whose files would all be sent again, because its bot or keys have changed; `null`: they
+ * have not, or few files are affected.
  */
 export function checkPlace(source: Source, target: number, state: StateReader): Halt | null {
   const { name } = source.config;

@@ -3,13 +3,12 @@ import { asListed, isListed, isSpelledAsListed } from '../../files/spelling.ts';
 import type { Source } from './source.ts';
 import type { PathLook } from '../../domain/hint.ts';
 
-/** Where a path of a source is looked for. */
 type SourceLookup = Pick<Source, 'disk' | 'root'>;
 
 /**
- * Whether a path that once led to a file still may: `gone` only for certain. A directory in its place means that the
- * file is gone, and so does another spelling of its name, where the file system finds the file under both; what cannot be
- * checked is `unknown`.
+ * Returns whether a recorded path may still lead to a file: `gone` only if certain, `unknown` if it cannot be checked.
+ * The file is also gone if a directory is in its place, or if its name is now spelled differently on a file system that
+ * finds both spellings.
  */
 export function presenceOf(
   { disk, root }: SourceLookup,
@@ -24,7 +23,7 @@ export function presenceOf(
   }
 }
 
-/** Whether a path leads to anything but a directory, in whatever spelling. */
+/** Returns whether a path in any spelling leads to anything but a directory. */
 export function isFound({ disk, root }: SourceLookup, path: string): boolean {
   try {
     return !disk.lstat(`${root}/${path}`).isDirectory();
@@ -34,8 +33,8 @@ export function isFound({ disk, root }: SourceLookup, path: string): boolean {
 }
 
 /**
- * How a path of a source is listed, where that is otherwise: what happens to a file is told under the name that it was
- * opened by. `null`: it is listed so, or leads nowhere.
+ * Returns a path as its directory lists it, if that differs: events name a file as it was opened. `null`: it does not
+ * differ, or leads nowhere.
  */
 export function otherSpellingOf({ disk, root }: SourceLookup, path: string): string | null {
   try {
@@ -52,7 +51,7 @@ function isGone(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-/** Whether a path that once led to a file may still lead to one that is sent. */
+/** Returns whether a recorded path may still lead to a file that is sent. */
 export function mayBeSent(
   { disk, root, symlinks }: SourceLookup & Pick<Source, 'symlinks'>,
   path: string,
@@ -67,12 +66,12 @@ export function mayBeSent(
   }
 }
 
-/** Whether the configuration leaves a path out, whatever is there. */
+/** Returns whether the configuration excludes a path, whatever is there. */
 export function isLeftOut(source: Source, path: string): boolean {
   return source.filter.ignoresFile(path) || (source.symlinks === 'skip' && isBehindLink(source, path));
 }
 
-/** Whether a directory above a path is a symbolic link: then the path is not the one that a scan without links would walk. */
+/** Returns whether a directory above a path is a symbolic link: a scan that skips links does not reach such a path. */
 export function isBehindLink({ disk, root }: SourceLookup, path: string): boolean {
   for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
     try {
@@ -84,7 +83,7 @@ export function isBehindLink({ disk, root }: SourceLookup, path: string): boolea
   return false;
 }
 
-/** Why a file cannot be read by this user; `null` when it can. */
+/** Returns why this user cannot read a file; `null` if they can. */
 export function whyUnreadable({ root }: Pick<Source, 'root'>, path: string): string | null {
   try {
     accessSync(`${root}/${path}`, constants.R_OK);
@@ -94,7 +93,7 @@ export function whyUnreadable({ root }: Pick<Source, 'root'>, path: string): str
   }
 }
 
-/** How a path of a source looks now; `null`: that cannot be seen. */
+/** Returns how a path of a source looks now; `null`: it cannot be checked. */
 export function lookAtPath({ disk, root }: Pick<Source, 'disk' | 'root'>, path: string): PathLook | null {
   try {
     const facts = disk.lstat(`${root}/${path}`);

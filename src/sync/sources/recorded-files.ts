@@ -6,17 +6,17 @@ import type { StateReader } from '../../store/state-reader.ts';
 import { isFound } from './presence.ts';
 import type { Source } from './source.ts';
 
-/** So many recorded files are looked for where their directory may be another one than before. */
+/** The number of recorded files that are checked in a directory that may have been replaced. */
 const SAMPLE = 200;
 
-/** A look for some of the recorded files. */
+/** The result of a check of some recorded files. */
 export interface Look {
   readonly looked: number;
-  /** Paths of those that are not there. */
+  /** Paths of missing files. */
   readonly gone: readonly string[];
 }
 
-/** Looks for the first recorded files of a source that ought to be there, by default not for all of them. */
+/** Checks the first recorded files of a source that should exist, by default not all of them. */
 export function look(
   source: Source,
   records: RecordCursor,
@@ -35,18 +35,18 @@ export function look(
   return { looked, gone };
 }
 
-/** Returns whether more than half of the files that were looked for are gone. */
+/** Returns whether more than half of the checked files are gone. */
 export function lacksFiles({ looked, gone }: Look): boolean {
   return gone.length * 2 > looked;
 }
 
-/** Returns whether a file that is not found was lost: it was there last time, or is still to be removed for going then. */
+/** Returns whether a missing file was lost: it existed at the last pass, or its removal is still due. */
 export function isLost({ absence, state }: FileRecord, removals: RemovalMode): boolean {
   const isToRemove = absence === 'orphan' || (absence === 'removed' && removals !== 'keep');
   return absence === null || (isToRemove && state !== 'removing');
 }
 
-/** Returns the mode that a source is checked under: somebody may want files removed that `keep` would leave. */
+/** Returns the mode for checks of a source: under `keep`, users may have requested removals. */
 export function checkedMode(
   source: Source,
   target: number,
@@ -56,7 +56,7 @@ export function checkedMode(
   return removals === 'keep' && state.hasAskedRemovals(target, source.config.name) ? 'expire' : removals;
 }
 
-/** So many paths are kept of what a halt holds back, for people to look at. */
+/** The most paths that a halt lists, for users. */
 const NAMED = 10;
 
 /** Counts paths, keeps the first of them and digests them all. */

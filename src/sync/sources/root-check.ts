@@ -8,11 +8,12 @@ import { checkPlace } from './place.ts';
 import type { Source } from './source.ts';
 
 /**
- * What speaks against a source's directory being what it was last time: a failed mount is no deletion.
+ * Returns the halts that prevent walking a source, because its directory may not be the one of the last pass: a failed
+ * mount is no deletion.
  *
- * A directory that was replaced passes when it holds the files the old one had: a deployment, a restored backup, a new
- * machine. When it does not, it may be the place where something failed to be mounted. The same goes for the places below it
- * where a file system came or went.
+ * A replaced directory passes if it has the files of the old one, as after a deployment, a restored backup or a move to
+ * a new machine. Otherwise a mount may have failed. The same holds for places below it where file systems were mounted
+ * or unmounted.
  */
 export function checkRoot(
   source: Source,
@@ -25,7 +26,9 @@ export function checkRoot(
   return [...(place === null ? [] : [place]), ...checkDirectory(source, target, state, isEmpty, mode)];
 }
 
-/** The part of `checkRoot` that is about what this machine sees of the directory, and not about where its files go. */
+/**
+ * The part of `checkRoot` that concerns the directory on this machine, and not the place of its files on the platform.
+ */
 export function checkDirectory(
   source: Source,
   target: number,
@@ -54,14 +57,14 @@ function checkIdentity(
 ): Halt | null {
   const { root, identity, config } = source;
   const { directory, identity: before } = state.source(config.name) ?? { directory: root, identity: '' };
-  // Someone named another directory. Where nothing is ever removed, that does no harm.
+  // A user configured another directory. Where nothing is removed, that does no harm.
   if (directory !== root && removals === 'keep') return null;
-  // Files that another host of a cluster recorded are looked for in a directory that this one has not seen before.
+  // In a directory that is new to this host, files are checked that another host of the cluster recorded.
   if (before !== '' && isSameDirectory(before, identity)) return null;
   const { looked, gone } = look(
     source,
     state.records(target, config.name),
-    // Nothing says that an orphan was ever in a directory that was not seen before.
+    // An orphan may never have been in a directory that is new to this host.
     ({ absence }) => absence === null || (absence === 'orphan' && before !== ''),
   );
   const found = looked - gone.length;
@@ -77,7 +80,7 @@ function checkIdentity(
   };
 }
 
-/** Yields the recorded files that an empty directory lacks; none once all were newly ignored. */
+/** Yields the recorded files that an empty directory lacks, without those that are now ignored. */
 function* lostFiles(
   source: Source,
   target: number,

@@ -3,8 +3,8 @@ import { scan } from '../../files/scan.ts';
 import type { Source } from './source.ts';
 
 /**
- * Keeps removals waiting where a directory lost all its files at once and is still there: another directory in its place may hide
- * them. They go when they are missing for `removals.delay`, which a daemon waits for anyway.
+ * Delays removals where a directory lost all its files at once but still exists: a mount in its place may hide them.
+ * They are removed once missing for `removals.delay`, which a daemon waits for anyway.
  */
 export class SecondLook {
   readonly #source: Source;
@@ -18,12 +18,12 @@ export class SecondLook {
     this.#noticedByMs = nowMs - delayMs;
   }
 
-  /** The directories in question, with the number of their files that wait. */
+  /** The emptied directories, with the numbers of their waiting files. */
   get waiting(): ReadonlyMap<string, number> {
     return this.#waiting;
   }
 
-  /** Returns whether a removal has to wait. `noticedAtMs`: when its file was noticed missing, epoch milliseconds. */
+  /** Returns whether a removal must wait. `noticedAtMs`: when its file was noticed missing, epoch milliseconds. */
   holds(path: string, noticedAtMs: number): boolean {
     const directory = noticedAtMs <= this.#noticedByMs ? null : this.#emptiedAbove(path);
     if (directory === null) return false;
@@ -31,7 +31,7 @@ export class SecondLook {
     return true;
   }
 
-  /** Returns the nearest directory above a path that is there, if it has no file left and is not the source itself. */
+  /** Returns the nearest existing directory above a path, if it has no files and is not the source itself. */
   #emptiedAbove(path: string): string | null {
     for (let slash = path.lastIndexOf('/'); slash !== -1; slash = path.lastIndexOf('/', slash - 1)) {
       const directory = path.slice(0, slash);

@@ -7,21 +7,24 @@ import { isFound } from './presence.ts';
 import { checkDirectory } from './root-check.ts';
 import type { Source } from './source.ts';
 
-/** The directory of a source as it is seen in passing: of two that are equal what was found of the one holds for the other. */
+/**
+ * The state of a source's directory at a quick check. Results for one directory are valid for another with an equal
+ * sight.
+ */
 export interface Sight {
   readonly isEmpty: boolean;
   readonly identity: string;
   readonly mounts: readonly string[];
 }
 
-/** Looks at a directory, up to its first file. Throws what the file system says. */
+/** Checks a directory, up to its first file. Throws errors of the file system. */
 export function lookAtDirectory(source: Source): Sight {
   const { identity, mounts } = source;
   for (const { kind } of scan(source)) if (!isEmptySign(kind)) return { isEmpty: false, identity, mounts };
   return { isEmpty: true, identity, mounts };
 }
 
-/** Returns the halt that a pass over a source met, as long as what it met is as it was. */
+/** Returns the recorded halt of a source, as long as its cause remains. */
 export function haltThatStands(source: Source, { isEmpty }: Sight, state: StateReader): UnseenHalt | null {
   const halt = state.source(source.config.name)?.halt ?? null;
   if (halt === null || halt.kind === 'missing' || !isUnseen(halt)) return null;
@@ -29,7 +32,7 @@ export function haltThatStands(source: Source, { isEmpty }: Sight, state: StateR
   return halt.atStake.first.some((path) => isFound(source, path)) ? null : halt;
 }
 
-/** Returns what would halt a source because of what this host sees of its directory. `state`: some of its records will do. */
+/** Returns the halt that this host's view of the directory would cause. `state` may have only some of the records. */
 export function haltAtSight(
   source: Source,
   { isEmpty }: Sight,

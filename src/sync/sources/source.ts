@@ -25,42 +25,42 @@ import type { SourceRoot } from '../../files/source-file.ts';
 import { identityOf } from './directory-identity.ts';
 import { mountsBelow } from './mounts.ts';
 
-/** A source whose directory was found and looked at. */
+/** A source whose directory was found. */
 export interface Source extends SourceRoot {
   readonly config: SourceConfig;
-  /** What its names are looked up by. */
   readonly disk: Disk;
-  /** Its place in the config: of two files with one key, the one in the earlier source keeps it. */
+  /** Its position in the config: of two files with the same key, the one in the earlier source keeps it. */
   readonly position: number;
   readonly syncTarget: SyncTarget;
   readonly filter: PathFilter;
-  /** What the filter was made of: of two that are equal one will do for the other. */
+  /** The patterns of the filter: filters with equal patterns are interchangeable. */
   readonly patterns: string;
   readonly protectedFiles: ReadonlySet<string>;
   readonly rules: RuleBook;
-  /** What the directory itself is recognised by. */
+  /** See `identityOf`. */
   readonly identity: string;
-  /** Where other file systems are mounted below it, relative to it, but for what it ignores. */
+  /** Where other file systems are mounted below it, relative to it, without ignored paths. */
   readonly mounts: readonly string[];
 }
 
-/** A source, or why nothing can be done for it. */
+/** A source, or why it cannot be synced. */
 export type FoundSource =
   | { readonly kind: 'found'; readonly config: SourceConfig; readonly source: Source }
   | { readonly kind: 'missing'; readonly config: SourceConfig; readonly halt: MissingHalt };
 
-/** The name of the file in a source's directory that holds more patterns. */
+/** The file in a source's directory with additional patterns. */
 export const IGNORE_FILE = '.botsyncignore';
 
-/** Thousands of patterns are a tenth of this. What is larger is no list of patterns, and halts the source. */
+/** Thousands of patterns take a tenth of this. A larger file is no list of patterns, and halts the source. */
 const LARGEST_IGNORE_FILE_BYTES = 1_000_000;
 
-/** Looks at the directories of all sources, in the order of the config. `platformName` identifies the platform in records. */
+/**
+ * Checks the directories of all sources, in the order of the config. `platformName`: the platform's name in records.
+ */
 export function findSources(config: Config, platformName: string, disk = DISK): FoundSource[] {
   return config.sources.map((source, position) => findSource(config, source, position, platformName, disk));
 }
 
-/** Looks at the directory of one source. */
 export function findSource(
   config: Config,
   source: SourceConfig,
@@ -120,7 +120,6 @@ export function findSource(
   }
 }
 
-/** Where a source's files are kept. */
 export function targetOf(config: Config, { botId }: SourceConfig, platformName: string): SyncTarget {
   return { baseUrl: platformName, botId, identity: canonicalJson({ ...config.platform.identity }) };
 }
@@ -132,7 +131,7 @@ function missing(config: SourceConfig, fault: DirectoryFault): FoundSource {
 function readIgnoreFile(directory: string): string[] | 'too-large' {
   let fd: number | null = null;
   try {
-    // Anyone who can write to the source may put a FIFO there: opening one would wait forever.
+    // Anyone who can write to the source may create a FIFO there: opening it would block forever.
     fd = openSync(`${directory}/${IGNORE_FILE}`, constants.O_RDONLY | constants.O_NONBLOCK);
     const facts = fstatSync(fd);
     if (!facts.isFile()) return [];
@@ -150,7 +149,10 @@ function readIgnoreFile(directory: string): string[] | 'too-large' {
   }
 }
 
-/** The files that are never synced: the config, its schema beside it, those that hold a secret, the state file with what is next to it. */
+/**
+ * Lists the files that are never synced: the config and its schema, files with secrets, and the state file with the
+ * files next to it.
+ */
 function protectedFiles(config: Config): { readonly whole: readonly string[]; readonly stem: string } {
   const { platform, service, cluster } = config;
   const secrets = [platform.token, platform.chat?.userKey, service.control, cluster?.database];
@@ -163,7 +165,7 @@ function protectedFiles(config: Config): { readonly whole: readonly string[]; re
   return { whole, stem: config.stateFile };
 }
 
-/** Their paths within a source, by any of the names that its directory and theirs have. */
+/** Returns a check for paths of protected files within a source, under all names of the directory and the files. */
 function protectedPaths(config: Config, directory: string, realRoot: string): (path: string) => boolean {
   const { whole, stem } = protectedFiles(config);
   const exact = new Set(whole.flatMap((file) => pathsWithin(file, directory, realRoot)));
@@ -176,7 +178,7 @@ function protectedPaths(config: Config, directory: string, realRoot: string): (p
     own.some((start) => path === start || path.startsWith(`${start}/`));
 }
 
-/** Their devices and inodes, as far as they are there: a link gives them yet another name. */
+/** Returns their devices and inodes, if they exist, because a link gives them another name. */
 function protectedIdentities(config: Config): ReadonlySet<string> {
   const { whole, stem } = protectedFiles(config);
   const beside = listDirectory(dirname(stem)).map((name) => join(dirname(stem), name));
@@ -199,11 +201,14 @@ function listDirectory(directory: string): string[] {
   }
 }
 
-/** What is next to the state file under its name: SQLite's files, the lock with its own, the socket, a probe, damaged and imported ones. */
+/**
+ * Endings of files next to the state file: SQLite's files, the lock and its files, the socket, a probe, damaged and
+ * imported state files.
+ */
 const COMPANION =
   /^(?:|-(?:wal|shm|journal)|\.lock(?:-journal|\.json)?|\.socket|\.probe|\.(?:damaged|imported)-.*)$/u;
 
-/** A file's paths within a directory, by each of the names that both have; nothing when it lies elsewhere. */
+/** Returns a file's paths within a directory, for all names of both; empty if it is elsewhere. */
 function pathsWithin(file: string, directory: string, realRoot: string): string[] {
   return [...new Set([file, realName(file)])].flatMap((name) =>
     [directory, realRoot]
@@ -212,7 +217,7 @@ function pathsWithin(file: string, directory: string, realRoot: string): string[
   );
 }
 
-/** A file's name with the links of its directory resolved; the file itself need not be there yet. */
+/** Resolves links in a file's directory. The file itself need not exist. */
 function realName(file: string): string {
   try {
     return join(realpathSync.native(dirname(file)), basename(file));
@@ -221,11 +226,11 @@ function realName(file: string): string {
   }
 }
 
-/** So many names beside a missing directory are looked at for the one that was meant. */
+/** The most names next to a missing directory that are compared with it. */
 const MOST_NAMES = 1000;
 
 /**
- * Returns the directory that was probably meant by one that does not exist, or the nearest above it that exists.
+ * Returns the directory that was probably meant by a missing one, or the nearest existing one above it.
  *
  * @param directory - absolute.
  */
@@ -250,14 +255,14 @@ function isDirectory(path: string, disk: Disk): boolean {
   }
 }
 
-/** The part of a path that lies directly in a directory above it. */
+/** Returns the part of a path directly below a directory above it. */
 function childOf(above: string, path: string): string {
   let child = path;
   while (dirname(child) !== above) child = dirname(child);
   return child;
 }
 
-/** The names of directories in a directory, as far as it can be listed. */
+/** Returns the names of directories in a directory, as far as it can be listed. */
 function directoriesIn(directory: string, disk: Disk): string[] {
   const names: string[] = [];
   try {
