@@ -21,7 +21,7 @@ import type { FileDifference } from './catalog/compare.ts';
 export type Trigger =
   'start' | 'reload' | 'rescan' | 'lost' | 'root' | 'ignore-file' | 'approved' | 'asked' | 'recovered';
 
-/** What the platform refuses until somebody fixes it: requests with these credentials, or files that need more storage. */
+/** Refusals that last until somebody fixes their cause: of the credentials, or of files that need more storage. */
 export type Refusal = 'credentials' | 'quota';
 
 /** One attempt to send the content of a file; each attempt has an object of its own. */
@@ -52,7 +52,7 @@ export interface DaemonActivity extends Doing {
 /** The current state of a daemon. Each property is computed when it is read. */
 export interface DaemonSituation {
   readonly activity: DaemonActivity;
-  /** Whether a source is halted or the platform refuses something. */
+  /** A source is halted, or the platform refuses something. */
   readonly isHindered: boolean;
   readonly unconfirmed: number;
   /** For how long from now the platform has asked botsync to pause, milliseconds. */
@@ -156,7 +156,7 @@ export interface HaltEvent {
 /** Receives events as they happen, in order. It must return soon: the run waits for it. */
 export type Emit = (event: RunEvent) => void;
 
-/** What a listener does about the kinds of events that it follows. */
+/** Handlers by kind of event. */
 export type EventHandlers = {
   readonly [K in RunEvent['kind']]?: (event: Extract<RunEvent, { readonly kind: K }>) => void;
 };
