@@ -4,7 +4,6 @@ import type { OptionalFailure, Outcome } from '../../domain/failure.ts';
 
 export interface AskPorts {
   readonly clock: Clock;
-  /** Returns a number in [0, 1), for jitter. */
   readonly random: () => number;
   /** No retry begins later than this after the first request, milliseconds. */
   readonly patienceMs: number;

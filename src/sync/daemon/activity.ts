@@ -17,7 +17,6 @@ export interface ActivityInput {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** Returns the current activity of a daemon. */
 export function activityOf(input: ActivityInput): DaemonActivity {
   const { passes, rescans, dueDates, watched, clock } = input;
   const { flights, breaker } = input.syncContext;

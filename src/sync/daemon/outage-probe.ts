@@ -6,7 +6,6 @@ import { targetOf } from '../sources/source.ts';
 export class OutageProbe {
   readonly #state: StateStore;
   readonly #want: (source: string, path: string) => void;
-  /** The last file that probed. */
   #probed = { source: '', path: '' };
 
   /** @param want - requests that a file be sent. */

@@ -17,7 +17,6 @@ const AGAIN_MS = 3_600_000;
 const JITTER = 0.1;
 
 export interface VerificationsInput {
-  /** Returns a number in [0, 1). */
   readonly random: () => number;
   /** Returns whether a pass has ended under the current settings. */
   readonly hasPassed: () => boolean;

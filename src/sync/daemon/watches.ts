@@ -6,7 +6,6 @@ import { findSource, IGNORE_FILE, type FoundSource } from '../sources/source.ts'
 import { SourceWatch, type SourceListener } from './source-watch.ts';
 
 export interface WatchesPorts {
-  /** Rescans a path that has settled. */
   readonly rescan: (source: string, path: string) => void;
   readonly pass: (trigger: Trigger) => void;
   /** Called when the patterns in a source's directory may have changed, so that `check` has work. */

@@ -50,7 +50,6 @@ export class Confirmations {
   #counted: { readonly changes: number; readonly unconfirmed: number } | null = null;
   /** Wakes each resting loop; the value is when it wakes anyway (monotonic milliseconds). */
   readonly #resting = new Map<() => void, number>();
-  /** Ends everything. */
   readonly #end = new AbortController();
   /** Until when a caller waits, monotonic milliseconds; `null`: runs until the stop. */
   #finishAtMs: number | null = null;

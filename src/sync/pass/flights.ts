@@ -51,7 +51,6 @@ export class Flights {
     }
   }
 
-  /** Resolves when all current flights have ended. */
   async allEnded(): Promise<void> {
     await Promise.all(this.#underWay.values());
   }

@@ -177,7 +177,6 @@ function isAsBefore(found: FoundSource, { state }: SyncContext): boolean {
   return seen !== null && isSameDirectory(seen.identity, found.source.identity);
 }
 
-/** The input of one pass, besides what all passes share. */
 export interface PassInput {
   /** Updated during the pass, so that the counts are available also if it fails. */
   readonly summary: Summary;

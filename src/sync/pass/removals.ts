@@ -61,7 +61,6 @@ export async function removeMissing(
 /** An approval of one of these covers all its removals. */
 const REMOVES_MANY = new Set<Halt['kind']>(['replaced', 'emptied', 'new-keys']);
 
-/** The removals of a source that the guard judges. */
 interface JudgedRemovals {
   readonly source: Source;
   readonly recorded: number;
@@ -87,7 +86,6 @@ function guardOf(
   return held === null ? null : { kind: 'mass-removal', ...held, noticedUntilMs: nowMs };
 }
 
-/** Selects the removals to carry out. */
 interface Due {
   /** Removals noticed by then, epoch milliseconds. */
   readonly missingSinceMs: number;

@@ -5,7 +5,6 @@ import type { AttemptOutcome, AttemptTerms, CircuitBreaker } from './circuit-bre
 
 export interface RetryPorts extends AttemptTerms {
   readonly clock: Clock;
-  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly breaker: CircuitBreaker;
   /** Waits for a place among the concurrent transfers. */

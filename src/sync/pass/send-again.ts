@@ -3,7 +3,6 @@ import type { LostFile, SendAgain } from './lost-file.ts';
 import { rescanPath } from './rescan-path.ts';
 import type { WalkContext } from './sync-context.ts';
 
-/** Returns a function that resends lost files of a pass. */
 export function senderAgain(found: readonly FoundSource[], context: WalkContext): SendAgain {
   return async (lost) => {
     const left: LostFile[] = [];

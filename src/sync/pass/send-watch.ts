@@ -8,7 +8,6 @@ export class SendWatch {
   readonly #emit: Emit;
   readonly #clock: Pick<Clock, 'monotonic'>;
   #beganMs = 0;
-  /** The attempt that is running. */
   #attempt: OutgoingFile | null = null;
 
   constructor(file: OutgoingFile, emit: Emit, clock: Pick<Clock, 'monotonic'>) {

@@ -108,7 +108,6 @@ export interface Stages {
   readonly file: Stage;
 }
 
-/** Returns stages that nothing monitors. */
 export function unwatchedStages(): Stages {
   const pulse = new Pulse(() => 0);
   return { walk: pulse.stage('walk'), file: pulse.stage('file') };
@@ -145,7 +144,6 @@ export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
   readonly catalog: ServedCatalog | null;
   /** `null`: the status of sent files is not queried. */
   readonly confirmations: Confirmations | null;
-  /** When the context was created. */
   readonly beganAt: { readonly wallMs: number; readonly monotonicMs: number };
   readonly claims: Claims;
   readonly breaker: CircuitBreaker;

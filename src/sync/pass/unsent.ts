@@ -20,7 +20,6 @@ export class Unsent {
   /** There were too many to remember: any file may be among them. */
   #hasForgotten = false;
 
-  /** Adds a file that was not sent. */
   add(source: string, path: string, fingerprint: Fingerprint): void {
     this.#forget(placeOf(source, path));
     if (this.#places.size >= MOST_REMEMBERED) {

@@ -16,7 +16,6 @@ export type SourceWalk =
   /** `approved`: the approved causes of a halt. */
   | { readonly kind: 'complete' | 'incomplete'; readonly approved: readonly Halt[] };
 
-/** A source that the pass reached. */
 export interface Visited {
   readonly found: FoundSource;
   readonly walk: SourceWalk;
@@ -88,7 +87,6 @@ export function enter(
   return inTurns(enterSource(source, target, state, config.removals.mode, isAllowed), clock);
 }
 
-/** The results of what a pass did before its walks. */
 interface Before {
   readonly entered: Entered;
   /** By source. */

@@ -15,11 +15,9 @@ export interface ContentPorts {
   /** Returns whether something was done to the file since it was compared. */
   readonly isBusy: (sent: FileRecord) => boolean;
   readonly tell: (difference: FileDifference) => void;
-  /** Called when content could not be read. */
   readonly unread: (sent: FileRecord, reason: string) => void;
 }
 
-/** Contents that are read at a time. */
 const READ_TOGETHER = 4;
 
 /** Reads the contents of files, and reports those that differ from what was sent. */

@@ -73,7 +73,6 @@ export class Claims {
     return others;
   }
 
-  /** Counts a deleted file that is kept. */
   countKept({ target, key }: RowId, source: Source, path: RelativePath, summary: Summary): void {
     summary.kept += 1;
     if (this.#canCollide(target, source, path)) this.#kept.set(`${target} ${key}`, summary);

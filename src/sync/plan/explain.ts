@@ -221,7 +221,6 @@ function ofFate(fate: Exclude<Fate, 'remove'>): Plan {
   }
 }
 
-/** Returns the body of the upsert if the file were sent. */
 function upsertOf(
   { source, path, key, facts }: ExplainedFile,
   { config, state, nowMs }: ExplainInput,

@@ -60,7 +60,6 @@ export interface ListInput {
   readonly nowMs: number;
 }
 
-/** The most unsent files that are listed. */
 const MOST_UNSENT = 10_000;
 
 /** Yields all recorded files, by source in path order, then those that could not be sent at all. */

@@ -135,7 +135,6 @@ function passedOver({ path, reason }: { path: string; reason: string }, key: str
   return { ...NOTHING, counts: 'skipped', event: { kind: 'skip', path, key, reason } };
 }
 
-/** Returns the reported reason of a removal. */
 export function whyRemoved({ config }: Source, { path, key, absence }: FileRecord): string {
   if (isAskedFor(absence)) return absence;
   return fileKey(config.keyPrefix, path) === key ? 'removed' : 'key-changed';

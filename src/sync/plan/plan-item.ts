@@ -5,7 +5,6 @@ import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { Absence, FileRecord } from '../../domain/record.ts';
 import type { ResolvedSettings } from '../../domain/rules.ts';
 
-/** A planned action for one path. */
 export type PlanItem =
   | { readonly kind: 'tick' }
   | ({

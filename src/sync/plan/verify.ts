@@ -46,7 +46,6 @@ interface Candidate {
   readonly listed: ListedFile | null;
 }
 
-/** Files that are requested at a time. */
 const ASKED_TOGETHER = 8;
 
 /** The longest lag of a list, milliseconds. */
