@@ -3,24 +3,24 @@
  * secrets.
  */
 export type PlatformFailure =
-  /**
-   * The token was not accepted, for everything or for this bot, or the bot was not found: asking again at once is pointless.
-   */
+  /** The token was not accepted, or not for this bot, or the bot was not found: an immediate retry is pointless. */
   | {
       readonly kind: 'credentials';
       readonly scope: 'all' | 'bot' | 'unknown-bot';
       readonly message: string;
     }
-  /** A storage quota is used up: what needs none of it may go on. */
+  /** A storage quota is used up: work that needs no storage may go on. */
   | { readonly kind: 'quota'; readonly message: string }
-  /** This request is not accepted: a retry without a change is pointless. */
+  /** The platform does not accept this request: a retry without a change is pointless. */
   | { readonly kind: 'refused'; readonly message: string }
   /**
-   * May work later. `retryAfterMs`: the platform asked for at least this much patience. `notCarriedOut`: the request
-   * certainly had no effect, so that repeating it does nothing twice. `postponed`: it was not even sent, as the platform
-   * asked for a pause that is too long to wait for. `answered`: the platform is there and only this request has to wait
-   * (429, a lock, an upload address that is not accepted any more). `unusable`: it came back as a success, or as a redirect,
-   * without what was asked for. `noConnection`: no connection was made, because the certificate is not trusted, or to this machine or another one.
+   * May work later.
+   * - `retryAfterMs`: the shortest delay that the platform asked for.
+   * - `notCarriedOut`: the request certainly had no effect, so a retry cannot do anything twice.
+   * - `postponed`: the request was not sent, because the platform asked for a longer pause than botsync waits for.
+   * - `answered`: the platform is reachable, and only this request must wait (429, a lock, an expired upload address).
+   * - `unusable`: the answer was a success or a redirect, but without the expected content.
+   * - `noConnection`: why no connection was made: an untrusted certificate, or an unreachable server on this or another machine.
    */
   | {
       readonly kind: 'transient';
