@@ -41,7 +41,7 @@ export function readRehearsal({ slow, fail, failFor }: RehearsalOptions): Rehear
   };
 }
 
-/** Starts a rehearsal and returns a function that ends it; `isOver` is called when an outage ends by itself. */
+/** Starts a rehearsal and returns a function that ends it; `isOver` is called when an outage ends without a request to end it. */
 export async function rehearse(
   { slowBytesPerSecond, outage }: Rehearsal,
   conditions: Conditions,

@@ -105,7 +105,7 @@ export interface Config {
     readonly control: SecretReference | null;
     /** A daemon whose event loop is blocked for this long is ended. */
     readonly hangTimeoutMs: number;
-    /** A daemon reloads by itself when the config or a file with a secret has changed. */
+    /** A daemon reloads automatically when the config or a file with a secret has changed. */
     readonly reloadOnChange: boolean;
   };
   /** `null`: no notifications. */

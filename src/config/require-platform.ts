@@ -2,7 +2,7 @@ import type { LoadedConfig } from './load-config.ts';
 import { formatField, type ConfigProblem, type FieldPath } from './problem.ts';
 import { isPlaceholder } from './values.ts';
 
-/** What a command does on the platform: different operations need different fields. */
+/** The operations of a command on the platform: different ones need different fields. */
 export type PlatformUse = 'files' | 'admin' | 'conversation' | 'message' | 'notify';
 
 /**

@@ -22,7 +22,7 @@ export interface Listed {
 }
 
 /**
- * How a source's entries are looked up: the port, how links are treated (the config's `symlinks`), and the source's
+ * The lookup of a source's entries: the port, how links are treated (the config's `symlinks`), and the source's
  * root without links.
  */
 export interface LinkPolicy {

@@ -13,7 +13,7 @@ export interface PageFacts {
   readonly startedAtMs: number;
   /** The options that name this configuration, for the end of every suggested command. */
   readonly commandEnd: string;
-  /** Whether botsync asks the platform for the status of files. */
+  /** True if botsync asks the platform for the status of files. */
   readonly isAsked: boolean;
   readonly removals: RemovalMode;
   readonly known: Known;

@@ -13,7 +13,7 @@ const LIVE_SCRIPT = `
     if (status.textContent !== text) status.textContent = text;
   };
 
-  // What a person opened stays open, whatever the server says.
+  // Parts that a person opened stay open after an update.
   const isTheirs = (element, name) => name === 'open' && element.nodeName === 'DETAILS';
   const keyOf = (node) => (node.nodeType === 1 ? node.id || node.dataset.key || '' : '');
 

@@ -51,7 +51,7 @@ export class Api {
     return this.#http.serverClock.now();
   }
 
-  /** Whether the platform has reported its time. */
+  /** True if the platform has reported its time. */
   hasToldTime(): boolean {
     return this.#http.serverClock.isTold;
   }

@@ -92,7 +92,7 @@ export class PlatformFiles implements FilePlatform {
     return this.#api.now();
   }
 
-  /** Whether the platform has reported its time. */
+  /** True if the platform has reported its time. */
   hasToldTime(): boolean {
     return this.#api.hasToldTime();
   }

@@ -31,7 +31,7 @@ export class ServerClock {
     return byMonotonicMs - byWallMs > NOISE_MS ? byMonotonicMs : byWallMs;
   }
 
-  /** Whether an answer reported the time; until then it is our own. */
+  /** True if an answer reported the time; until then it is our own. */
   get isTold(): boolean {
     return this.#isTold;
   }

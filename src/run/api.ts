@@ -99,7 +99,7 @@ export interface RefusedSource {
   readonly source: string;
   /** The answer of the platform. */
   readonly error: string;
-  /** Whether the platform knows no such bot; otherwise it refused the credentials. */
+  /** True if the platform does not know the bot; otherwise it refused the credentials. */
   readonly isUnknownBot: boolean;
 }
 

@@ -1,3 +1,4 @@
+import { quoteForShell } from '../config/problem.ts';
 import type { Log } from '../service/logger.ts';
 import { EventFeed } from './event-feed.ts';
 
@@ -12,4 +13,9 @@ export interface RunTarget {
   /** The configuration file as named by the caller. */
   readonly config: string;
   readonly emulator: boolean;
+}
+
+/** The command that approves a halt, for messages. */
+export function approveCommand({ config, emulator }: RunTarget): string {
+  return `run: botsync approve${emulator ? ' --emulator' : ''} -c ${quoteForShell(config)}`;
 }

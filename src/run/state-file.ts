@@ -34,7 +34,6 @@ function openStateFile(file: string, checkThoroughly: boolean, warn: (message: s
   }
 }
 
-/** How the use of a state file ended. */
 export type StateFileUse<T> =
   | { readonly kind: 'ended'; readonly value: T }
   /** `isClosing`: everything was done, and only the end of it could not be written. */

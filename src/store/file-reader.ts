@@ -315,7 +315,7 @@ export class FileReader {
     return Number(this.get(sql, ...values)?.[0]);
   }
 
-  /** Reads rows of `file` as one text: handing over each value by itself takes twice as long. `select`: ordered and limited. */
+  /** Reads rows of `file` as one text: passing each value alone takes twice as long. `select`: ordered and limited. */
   #records(select: string, ...values: SqlValue[]): FileRecord[] {
     const [text] =
       this.get(`SELECT json_group_array(json_array(${COLUMNS})) FROM (${select})`, ...values) ?? [];

@@ -11,7 +11,7 @@ export interface ShippedTable {
   readonly name: string;
   readonly keyColumns: readonly ShippedColumn[];
   readonly columns: readonly ShippedColumn[];
-  /** Whether each host has its own rows. */
+  /** True if each host has its own rows. */
   readonly isOfHost: boolean;
 }
 

@@ -10,7 +10,7 @@ import { IS_SENDING, sendingValues, type Sending, type RowId } from './file-read
 export interface UnservedOperation {
   readonly reason: string;
   readonly askedAtMs: number;
-  /** Whether only the token of that time was refused. */
+  /** True if only the token of that time was refused. */
   readonly isByToken: boolean;
 }
 

@@ -25,7 +25,7 @@ export interface Attempt {
 export interface SendFailure {
   readonly state: 'failed' | 'refused';
   readonly reason: string;
-  /** Whether the platform took, or may have taken, an upsert. */
+  /** True if the platform took, or may have taken, an upsert. */
   readonly upserted: boolean;
 }
 
@@ -40,9 +40,9 @@ export interface SentAs extends Lifetime {
   readonly remoteId: string | null;
   /** When the platform is first asked for the status, epoch milliseconds; `null`: never. */
   readonly askAtMs: number | null;
-  /** Whether the mark of the content still has to be set. */
+  /** True if the mark of the content still has to be set. */
   readonly isMarkDue: boolean;
-  /** Whether the file was sent with the mark of its content. */
+  /** True if the file was sent with the mark of its content. */
   readonly isMarked: boolean;
 }
 

@@ -157,7 +157,7 @@ export interface Durability {
   readonly flush: () => Promise<void>;
   /** The shortest time between two flushes, milliseconds: callers in between share the next one. */
   readonly intervalMs: number;
-  /** Whether writes that nobody waits for are flushed soon as well. */
+  /** True if writes are flushed soon even when nobody waits for them. */
   readonly isEager: boolean;
   /** The most intents ahead of the running transfers, of a pass and of each kind of path rescans: these files are sent again if this host ends. */
   readonly mostAhead: number;

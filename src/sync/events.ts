@@ -98,7 +98,7 @@ export type RunEvent =
       readonly kind: 'file';
       readonly file: FileEvent;
       readonly transferred?: Transferred;
-      /** What the platform answered, if that is why the outcome is `failed`. */
+      /** The answer of the platform, if that is why the outcome is `failed`. */
       readonly failure?: PlatformFailure;
       readonly isKnown?: boolean;
     }

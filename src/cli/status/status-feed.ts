@@ -141,7 +141,7 @@ export class BrokenConfigFeed implements StatusFeed {
   #factsOf({ known, daemon }: StatusFacts): StatusFacts | null {
     if (daemon?.configuration === undefined) return null;
     if (pathOf(daemon.configuration.file) !== pathOf(this.#target.config)) return null;
-    // The service may not have read it yet, or may not reload it by itself.
+    // The service may not have read it yet, or may not reload it automatically.
     const problem = daemon.configuration.problem ?? problemOf(this.#error);
     return { known, daemon: { ...daemon, configuration: { ...daemon.configuration, problem } } };
   }

@@ -44,6 +44,12 @@ export class DaemonPlatform {
     return this.#connections.current;
   }
 
+  /** Throws while nothing is open. */
+  get access(): PlatformAccess {
+    if (this.#current === null) throw new Error('no connection');
+    return this.#current;
+  }
+
   /** Opens an access under a configuration, to be taken or closed. Throws `SyncError` with nothing left open. */
   async open(loaded: LoadedConfig): Promise<DaemonAccess> {
     const log = this.#log;

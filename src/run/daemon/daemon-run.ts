@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { renderProblem, quoteForShell } from '../../config/problem.ts';
+import { renderProblem } from '../../config/problem.ts';
 import type { Log } from '../../service/logger.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
 import { PageSite } from '../../service/page-site.ts';
@@ -11,9 +11,10 @@ import type { Approval, ServiceState } from '../../domain/status.ts';
 import { contentKeyOf } from '../../files/watched-files.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';
 import type { EventFeed } from '../event-feed.ts';
+import { inTurn } from '../in-turn.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
 import { load, platformName } from '../load.ts';
-import type { RunBase, RunTarget } from '../run-base.ts';
+import { approveCommand, type RunBase, type RunTarget } from '../run-base.ts';
 import type { Stop } from '../stop.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import { version } from '../version.ts';
@@ -168,7 +169,7 @@ export class DaemonRun {
     this.#daemons = new Daemons({
       emit: this.#feed.emit,
       stages: this.#vitals.stages,
-      howToApprove: input.howToApprove ?? howToApprove(target),
+      howToApprove: input.howToApprove ?? approveCommand(target),
       platformName: (config) => platformName(target, config),
       notifier: this.#notifier,
       requests: {
@@ -185,7 +186,7 @@ export class DaemonRun {
       loaded: () => this.#loaded,
       isInCluster: () => this.#cluster !== null,
       metrics: () => this.#metrics,
-      access: () => this.#access(),
+      access: () => this.#platform.access,
       platformNow: () => this.#platformNow(),
       log,
       moved: async () => {
@@ -285,7 +286,7 @@ export class DaemonRun {
           this.#platform.current?.pause(ms);
         },
       },
-      clientsUnder: (fence) => this.#access().clientsUnder(fence),
+      clientsUnder: (fence) => this.#platform.access.clientsUnder(fence),
       sources: () => this.#answers.sources(),
       stands: (trouble) => {
         this.#measures.standsInCluster(trouble);
@@ -297,12 +298,6 @@ export class DaemonRun {
 
   #platformNow(): number {
     return this.#platform.current?.clients.files().now() ?? Date.now();
-  }
-
-  #access(): PlatformAccess {
-    const { current } = this.#platform;
-    if (current === null) throw new Error('no connection');
-    return current;
   }
 
   /** Applies another configuration. Throws `SyncError`; then the previous one stays in use. */
@@ -330,20 +325,4 @@ export class DaemonRun {
       if (before !== null) this.#platform.retire(before, settled);
     }
   }
-}
-
-/** Runs all steps in order, even after failures. Throws the last error. */
-async function inTurn(steps: readonly (() => Promise<void> | undefined)[]): Promise<void> {
-  const [step, ...rest] = steps;
-  if (step === undefined) return;
-  try {
-    await step();
-  } finally {
-    await inTurn(rest);
-  }
-}
-
-/** The command that approves a halt, for messages. */
-function howToApprove({ config, emulator }: RunTarget): string {
-  return `run: botsync approve${emulator ? ' --emulator' : ''} -c ${quoteForShell(config)}`;
 }

@@ -31,7 +31,6 @@ export type DaemonView = Pick<
   | 'watchedDirectories'
 >;
 
-/** What all daemons of a process share. */
 export interface SharedByDaemons extends Pick<SyncServices, 'emit' | 'stages' | 'howToApprove'> {
   readonly requests: RequestObserver;
   readonly notifier: DaemonNotifier;

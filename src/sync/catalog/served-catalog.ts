@@ -11,7 +11,7 @@ import {
 } from '../../domain/file-catalog.ts';
 import type { UnservedOperation } from '../../store/remote.ts';
 
-/** The delay before an operation that was not served is tried again, milliseconds. */
+/** The delay before an operation that was not served is retried, milliseconds. */
 const ASK_AGAIN_MS = 86_400_000;
 
 /** Remembers which operations were not served. */
@@ -42,7 +42,7 @@ export class ServedCatalog {
   }
 
   /**
-   * Returns whether an operation may be tried at a target. One that was only forbidden to the token is tried again
+   * Returns whether an operation may be tried at a target. One that was only forbidden to the token is retried
    * after a restart or reload, because the token may be another.
    */
   serves(target: number, operation: OptionalOperation): boolean {

@@ -185,7 +185,7 @@ export interface PassInput {
   readonly approved: (source: string) => Approved;
   /** Retry failed files that have not changed since (default: `true`). */
   readonly retriesFailed?: boolean;
-  /** Known refusals, which are not tried again. */
+  /** Known refusals, which are not retried. */
   readonly blockade?: Blockade;
   /** Replaces the context's. */
   readonly emit?: Emit;

@@ -52,10 +52,10 @@ export interface SyncServices {
   readonly abort: AbortSignal;
 }
 
-/** How a single pass differs from a daemon. */
+/** Settings that differ between a single pass and a daemon. */
 export interface SyncMode {
   readonly waitLimits: WaitLimits;
-  /** Whether changes are noticed as they happen. Passes then leave one transfer free for them. */
+  /** True if changes are handled as they happen. Passes then leave one transfer free for them. */
   readonly isWatched: boolean;
   readonly changeFeed: ChangeFeed;
   /** Called for each file whose status the platform has reported. */
@@ -70,7 +70,7 @@ export interface SyncMode {
 
 export interface SyncContextInput extends SyncSettings, SyncServices, SyncMode {}
 
-/** What is known of the sources while they are watched. */
+/** The changes of sources that watches notice. */
 export interface ChangeFeed {
   /** Returns whether the current patterns ignore a file: they may have changed since the walk began. */
   readonly ignores: (source: string, path: string) => boolean;
