@@ -46,8 +46,8 @@ export class DaemonPlatform {
 
   /** Throws while nothing is open. */
   get access(): PlatformAccess {
-    if (this.#current === null) throw new Error('no connection');
-    return this.#current;
+    if (this.current === null) throw new Error('no connection');
+    return this.current;
   }
 
   /** Opens an access under a configuration, to be taken or closed. Throws `SyncError` with nothing left open. */
