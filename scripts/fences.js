@@ -90,7 +90,7 @@ const FENCES = [
   },
   {
     name: 'epoch in the SQL of a shipment',
-    file: 'src/cluster/ledger.ts',
+    file: 'src/cluster/postgres/ledger.ts',
     text: 'WHERE id = $1 AND epoch = $2 AND holder = $3 AND seq = $4 RETURNING seq',
     // PostgreSQL wants to know the type of what is not used.
     without: 'WHERE id = $1 AND $2::bigint IS NOT NULL AND holder = $3 AND seq = $4 RETURNING seq',
@@ -98,14 +98,14 @@ const FENCES = [
   },
   {
     name: 'holder in the SQL of a shipment',
-    file: 'src/cluster/ledger.ts',
+    file: 'src/cluster/postgres/ledger.ts',
     text: 'WHERE id = $1 AND epoch = $2 AND holder = $3 AND seq = $4 RETURNING seq',
     without: 'WHERE id = $1 AND epoch = $2 AND $3::text IS NOT NULL AND seq = $4 RETURNING seq',
     tests: 'test/cluster/ledger.test.ts',
   },
   {
     name: 'number of shipments in the SQL of a shipment',
-    file: 'src/cluster/ledger.ts',
+    file: 'src/cluster/postgres/ledger.ts',
     text: 'WHERE id = $1 AND epoch = $2 AND holder = $3 AND seq = $4 RETURNING seq',
     without: 'WHERE id = $1 AND epoch = $2 AND holder = $3 AND $4::bigint IS NOT NULL RETURNING seq',
     tests: 'test/cluster/ledger.test.ts',

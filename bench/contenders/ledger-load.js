@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connectionOf } from '../../src/cluster/connection.ts';
-import { ClusterDatabase } from '../../src/cluster/database.ts';
-import { Ledger } from '../../src/cluster/ledger.ts';
-import { Membership } from '../../src/cluster/membership.ts';
-import { LEDGER_VERSION, ledgerTables } from '../../src/cluster/schema.ts';
+import { connectionOf } from '../../src/cluster/postgres/connection.ts';
+import { ClusterDatabase } from '../../src/cluster/postgres/database.ts';
+import { Ledger } from '../../src/cluster/postgres/ledger.ts';
+import { Membership } from '../../src/cluster/postgres/membership.ts';
+import { LEDGER_VERSION, ledgerTables } from '../../src/cluster/postgres/schema.ts';
 import { STATE_VERSION } from '../../src/store/schema.ts';
 import { WorkingCopy } from '../../src/store/working-copy.ts';
 

@@ -1,4 +1,4 @@
-import type { ClusterView, UnitRow } from '../cluster/membership.ts';
+import type { ClusterView, UnitRow } from '../cluster/shared-ledger.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import { EXIT } from '../domain/exit-code.ts';
 import { asked, demandLedger } from '../run/cluster/open-cluster.ts';

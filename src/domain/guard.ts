@@ -111,11 +111,37 @@ export const haltSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/**
- * Why a source is halted. Nothing is removed until somebody approves; except after `mass-removal`, nothing is sent either. Stored
- * as JSON; `src/words/halt.ts` has the sentences.
- */
+/** Why a source is halted: nothing is removed until somebody approves. Stored as JSON; `src/words/halt.ts` has the sentences. */
 export type Halt = z.infer<typeof haltSchema>;
+
+/** The treatment of a kind of halt. A new kind has its row here, its sentence in `src/words/halt.ts`, and the check that finds it. */
+export interface HaltTraits {
+  /** The host may not see the files: in a cluster another host may take the source. */
+  readonly isUnseen: boolean;
+  /** The files at stake are missing in the directory. */
+  readonly lacksFiles: boolean;
+  /** Files are sent all the same; only removals wait. */
+  readonly sends: boolean;
+  /** Somebody can approve the halt; otherwise it ends when its cause is gone. */
+  readonly isApprovable: boolean;
+  /** An approval covers all removals of the source. */
+  readonly removesMany: boolean;
+}
+
+export const HALT_TRAITS = {
+  missing: { isUnseen: true, lacksFiles: true, sends: false, isApprovable: false, removesMany: false },
+  emptied: { isUnseen: true, lacksFiles: true, sends: false, isApprovable: true, removesMany: true },
+  replaced: { isUnseen: true, lacksFiles: true, sends: false, isApprovable: true, removesMany: true },
+  'mounts-changed': {
+    isUnseen: true,
+    lacksFiles: true,
+    sends: false,
+    isApprovable: true,
+    removesMany: false,
+  },
+  'new-keys': { isUnseen: false, lacksFiles: false, sends: false, isApprovable: true, removesMany: true },
+  'mass-removal': { isUnseen: false, lacksFiles: true, sends: true, isApprovable: true, removesMany: false },
+} as const satisfies Readonly<Record<Halt['kind'], HaltTraits>>;
 
 export type MissingHalt = Extract<Halt, { kind: 'missing' }>;
 
@@ -152,7 +178,7 @@ function essenceOf(halt: Halt): readonly unknown[] {
  * be approved; mass removals are approved by the time they were noticed, see `approvedUntil`.
  */
 export function isApproved(halt: Halt, approved: Approved): boolean {
-  if (approved === 'anything') return halt.kind !== 'missing';
+  if (approved === 'anything') return HALT_TRAITS[halt.kind].isApprovable;
   if (approved === null) return false;
   switch (halt.kind) {
     case 'missing':

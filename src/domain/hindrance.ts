@@ -1,11 +1,11 @@
-import { haltSchema, type Halt } from './guard.ts';
+import { HALT_TRAITS, haltSchema, type Halt } from './guard.ts';
 import { isFieldDifference, type FieldDifference } from './source-settings.ts';
 
 /** A halt caused by how one host sees a directory; another host may see the files. */
-export type UnseenHalt = Extract<
-  Halt,
-  { readonly kind: 'missing' | 'replaced' | 'emptied' | 'mounts-changed' }
->;
+export type UnseenHalt = Extract<Halt, { readonly kind: UnseenKind }>;
+
+type Traits = typeof HALT_TRAITS;
+type UnseenKind = { [K in keyof Traits]: Traits[K]['isUnseen'] extends true ? K : never }[keyof Traits];
 
 /** Why a host of a cluster does not sync a source of its configuration. Stored as JSON with the host's heartbeat. */
 export type Hindrance =
@@ -33,7 +33,7 @@ export interface AbleHost {
 
 /** Returns whether a halt is caused by how this host sees a directory. */
 export function isUnseen(halt: Halt): halt is UnseenHalt {
-  return halt.kind !== 'new-keys' && halt.kind !== 'mass-removal';
+  return HALT_TRAITS[halt.kind].isUnseen;
 }
 
 /** Returns whether a host has a unit in its configuration and sees its directories. */

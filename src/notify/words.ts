@@ -1,6 +1,7 @@
 import { describeHalt } from '../words/halt.ts';
 import prettyBytes from 'pretty-bytes';
 import { escapeControls } from '../domain/escape.ts';
+import { HALT_TRAITS } from '../domain/guard.ts';
 import type { Notice } from './decide.ts';
 import type { Subject, Trouble } from './trouble.ts';
 
@@ -78,7 +79,7 @@ function describe(trouble: Trouble): string {
     case 'out-of-reach':
       return 'the platform is unreachable, and all files wait';
     case 'halted':
-      return `${part(trouble.source)} is halted; nothing of it is sent: ${part(describeHalt(trouble.halt))}`;
+      return `${part(trouble.source)} is halted; nothing of it is ${HALT_TRAITS[trouble.halt.kind].sends ? 'removed' : 'sent'}: ${part(describeHalt(trouble.halt))}`;
     case 'expiring': {
       const { source, count } = trouble;
       return `${counted(count)} of ${part(source)} could not be renewed in time and will expire`;

@@ -1,3 +1,4 @@
+import { isAboutCertificate } from '../domain/certificate.ts';
 import type { PlatformFailure } from '../domain/failure.ts';
 import type { Proxies, Proxy } from './dispatcher.ts';
 import { AnswerTooLong, Stalled } from './exchange.ts';
@@ -30,7 +31,7 @@ export function connectionFailure(error: unknown, proxies: Proxies | null, peer:
   const byProxy = proxyFailure(error as ConnectionError, proxies);
   if (byProxy !== null) return { kind: 'transient', message: byProxy, notCarriedOut: true };
   const name = code ?? cause?.code;
-  if (name !== undefined && UNTRUSTED.has(name))
+  if (name !== undefined && isAboutCertificate(name))
     return unreachable(peer, `its certificate is not trusted (${name})`, 'untrusted');
   const words =
     (name === undefined ? undefined : (CONNECTION_WORDS[name] ?? wordsOfParser(name))) ??
@@ -110,24 +111,6 @@ const NEVER_CONNECTED = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** Returns whether an error code is about a certificate that Node does not trust; nothing was sent. */
-export function isAboutCertificate(code: string): boolean {
-  return UNTRUSTED.has(code);
-}
-
-const UNTRUSTED = new Set([
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'CERT_REVOKED',
-  'CERT_UNTRUSTED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
 const CONNECTION_WORDS: Readonly<Record<string, string>> = {

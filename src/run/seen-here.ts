@@ -1,12 +1,12 @@
 import { lstatSync } from 'node:fs';
 import type { SourceConfig } from '../config/config.ts';
+import { HALT_TRAITS } from '../domain/guard.ts';
 import type { HaltStatus } from '../domain/status.ts';
 
 /** Returns the first file that a halt reports as missing although this machine sees it; `null`: there is none. */
 export function firstSeenHere({ directory }: SourceConfig, halt: HaltStatus | null): string | null {
-  // These files are not missing; they would get other keys.
-  if (halt?.kind === 'new-keys') return null;
-  for (const path of halt?.first ?? [])
+  if (halt === null || !HALT_TRAITS[halt.kind].lacksFiles) return null;
+  for (const path of halt.first)
     if (lstatSync(`${directory}/${path}`, { throwIfNoEntry: false }) !== undefined) return path;
   return null;
 }

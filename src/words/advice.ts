@@ -1,5 +1,6 @@
 import { placeOf } from './place.ts';
 import { quoteForShell } from '../config/problem.ts';
+import { HALT_TRAITS } from '../domain/guard.ts';
 import type { SourceStatus, Trouble } from '../domain/status.ts';
 
 export interface Advice {
@@ -78,7 +79,7 @@ export function adviceFor(
 function haltAdvice(name: string, sources: readonly SourceStatus[]): Advice {
   const status = sources.find((one) => one.name === name);
   // A halt that cannot be approved ends automatically once the directory is back.
-  if (status?.halt === null || status?.halt?.kind === 'missing')
+  if (status !== undefined && (status.halt === null || !HALT_TRAITS[status.halt.kind].isApprovable))
     return fix('botsync continues by itself once the directory is back.', null);
   return {
     need: 'decide',

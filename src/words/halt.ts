@@ -1,5 +1,11 @@
 import type { HindranceStatus } from '../domain/cluster-status.ts';
-import type { DirectoryFault, Halt, NearestDirectory, RemovalExcess } from '../domain/guard.ts';
+import {
+  HALT_TRAITS,
+  type DirectoryFault,
+  type Halt,
+  type NearestDirectory,
+  type RemovalExcess,
+} from '../domain/guard.ts';
 import type { Hindrance, Unseen } from '../domain/hindrance.ts';
 import type { FileEvent } from '../domain/report.ts';
 import { countText } from '../service/amounts.ts';
@@ -63,7 +69,7 @@ export function haltAsFileEvent({ source, halt, howToApprove }: HaltFacts): File
  * @param howToApprove - the command that approves it.
  */
 export function haltNotice(halt: Halt, howToApprove: string): string {
-  const fix = halt.kind === 'missing' ? '' : `; if that is right, ${howToApprove}`;
+  const fix = !HALT_TRAITS[halt.kind].isApprovable ? '' : `; if that is right, ${howToApprove}`;
   return `${describeHalt(halt)}; ${UNDONE[halt.kind]}${fix}`;
 }
 

@@ -4,6 +4,7 @@ import { placeOf } from './place.ts';
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
 import { EXIT } from '../domain/exit-code.ts';
+import { HALT_TRAITS } from '../domain/guard.ts';
 import { isOfCluster } from '../domain/cluster-status.ts';
 import type {
   SincePass,
@@ -91,7 +92,9 @@ function describeSource(
     ...expiry,
   ];
   const advice =
-    halt === null || halt.kind === 'missing' ? '' : `; if that is right, run: ${howToApprove(name)}`;
+    halt === null || !HALT_TRAITS[halt.kind].isApprovable
+      ? ''
+      : `; if that is right, run: ${howToApprove(name)}`;
   const halts = halted === null ? [] : [`  ${paint('halted', 'HALTED')}: ${shown(`${halted}${advice}`)}`];
   return [`${shown(name)}: ${parts.join('; ')}`, ...halts];
 }

@@ -1,16 +1,19 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import { DatabaseError, type ClusterDatabase, type Sql } from '../../src/cluster/database.ts';
-import { Ledger } from '../../src/cluster/ledger.ts';
-import { Membership } from '../../src/cluster/membership.ts';
+import { DatabaseError } from '../../src/cluster/shared-ledger.ts';
+import type { Sql } from '../../src/cluster/postgres/sql.ts';
+import { connectionOf } from '../../src/cluster/postgres/connection.ts';
+import { ClusterDatabase } from '../../src/cluster/postgres/database.ts';
+import { Ledger } from '../../src/cluster/postgres/ledger.ts';
+import { Membership } from '../../src/cluster/postgres/membership.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { beatMs } from '../../src/domain/lease.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { ClusterRun } from '../../src/run/cluster/cluster-run.ts';
 import { NOBODY_FOLLOWS } from '../../src/run/cluster/cluster-situation.ts';
 import type { WorkedUnit } from '../../src/run/cluster/held-unit.ts';
-import { openCluster } from '../../src/run/cluster/open-cluster.ts';
+import { openCluster, patienceMs } from '../../src/run/cluster/open-cluster.ts';
 import { addSynced } from '../store/fixture.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { createHosts, LEASE_MS, type Hosts } from './hosts.ts';
@@ -78,6 +81,7 @@ export class Clockwork {
     if (loaded.kind === 'invalid' || loaded.config.cluster === null) throw new Error('no configuration');
     const { config } = loaded;
     const cluster = openCluster(loaded, loaded.config.cluster, env);
+    const database = this.#database(loaded.config.cluster);
     let worked: WorkedUnit | null = null;
     let end: ClockworkHost['end'] = null;
     const [stop, abort] = [new AbortController(), new AbortController()];
@@ -107,10 +111,10 @@ export class Clockwork {
     };
     const sql: Sql = async (text, values) => {
       await host.asks(text);
-      if (host.isCut) throw new DatabaseError('unreachable', 'cut off', null);
+      if (host.isCut) throw new DatabaseError('unreachable', 'cut off');
       this.#asked += 1;
       try {
-        return await (cluster.database as ClusterDatabase).sql(text, values);
+        return await database.sql(text, values);
       } finally {
         this.#answered += 1;
       }
@@ -174,10 +178,21 @@ export class Clockwork {
       host.isCut = true;
       host.breakOff();
       await running;
+      await database.close();
       await cluster.close();
       if (!host.isToFail) expect(end).toEqual({ error: null });
     });
     return host;
+  }
+
+  #database(config: Parameters<typeof patienceMs>[0]): ClusterDatabase {
+    const connection = connectionOf(this.#server.url(this.hosts.database), 'test');
+    if (connection.kind !== 'ok') throw new Error(connection.message);
+    return new ClusterDatabase({
+      connection: connection.config,
+      patienceMs: patienceMs(config),
+      connections: 6,
+    });
   }
 
   /** Lets time go by until something is so: as much of it as it takes, but none while the database is being asked. */

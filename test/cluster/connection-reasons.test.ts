@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectionOf } from '../../src/cluster/connection.ts';
+import { connectionOf } from '../../src/cluster/postgres/connection.ts';
 
 const FORM = 'write it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE';
 const NO_PORT = 'has a port that does not exist; write a number up to 65535';

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { connectionOf } from '../../src/cluster/connection.ts';
-import { ClusterDatabase } from '../../src/cluster/database.ts';
+import { connectionOf } from '../../src/cluster/postgres/connection.ts';
+import { ClusterDatabase } from '../../src/cluster/postgres/database.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 import { TRUSTED_CERTIFICATE_FILE } from '../tls/identity.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { databaseWords } from '../../src/cluster/database-words.ts';
+import { databaseWords } from '../../src/cluster/postgres/database-words.ts';
 
 const AT = { host: 'db.example.com', port: 6432 };
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DatabaseError } from '../../src/cluster/database.ts';
+import { DatabaseError } from '../../src/cluster/shared-ledger.ts';
 import { Clockwork } from './clockwork.ts';
 import { LEASE_MS } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
@@ -56,7 +56,7 @@ test('a unit is loaded although the database does not answer now and then', asyn
     const about = silent.find((part) => text.includes(part));
     silent = silent.filter((part) => part !== about);
     if (about === undefined) return Promise.resolve();
-    return Promise.reject(new DatabaseError('unreachable', 'no answer', null));
+    return Promise.reject(new DatabaseError('unreachable', 'no answer'));
   };
   host.isCut = false;
   const before = host.log.length;
@@ -76,7 +76,7 @@ test('a host that is stopped lets go of a unit that the database does not let it
   host.asks = (text) => {
     if (!text.includes(LOADING[0] as string)) return Promise.resolve();
     host.stop();
-    return Promise.reject(new DatabaseError('unreachable', 'no answer', null));
+    return Promise.reject(new DatabaseError('unreachable', 'no answer'));
   };
   await world.until(() => host.end !== null, 'it ends');
   expect(host.log.filter((line) => line.includes('cannot be'))).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeHint, encodeHint, type HintAddress } from '../../src/cluster/hints.ts';
+import { decodeHint, encodeHint, type HintAddress } from '../../src/cluster/hint-messages.ts';
 import type { Hint, HintedPath } from '../../src/domain/hint.ts';
 
 const ADDRESS: HintAddress = { schema: 'botsync', host: 'web2', unit: 7, source: 'docs' };

@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { connectionOf } from '../../src/cluster/connection.ts';
-import { ClusterDatabase } from '../../src/cluster/database.ts';
-import { HostMessages } from '../../src/cluster/hints.ts';
+import { connectionOf } from '../../src/cluster/postgres/connection.ts';
+import { ClusterDatabase } from '../../src/cluster/postgres/database.ts';
+import { HostMessages } from '../../src/cluster/postgres/messages.ts';
 import type { SyncDaemon } from '../../src/run/botsync.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { openHost, type HostHere } from './host-here.ts';

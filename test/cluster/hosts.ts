@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
-import { LEDGER_VERSION, ledgerTables } from '../../src/cluster/schema.ts';
+import { LEDGER_VERSION, ledgerTables } from '../../src/cluster/postgres/schema.ts';
 import { STATE_VERSION } from '../../src/store/schema.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { start, type Ended, type Running } from '../cli/binary.ts';

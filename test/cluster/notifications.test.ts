@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Conversations } from '../../src/cluster/conversations.ts';
-import { DatabaseError, type Sql } from '../../src/cluster/database.ts';
+import { Conversations } from '../../src/cluster/postgres/conversations.ts';
+import { DatabaseError } from '../../src/cluster/shared-ledger.ts';
+import type { Sql } from '../../src/cluster/postgres/sql.ts';
 import { createHosts, type Host, type Hosts } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
 
@@ -197,7 +198,7 @@ test('a conversation is that of all hosts, whoever creates it', async () => {
 
 test('without a database there is no conversation, and messages wait', async () => {
   const gone = new Conversations(
-    () => Promise.reject(new DatabaseError('unreachable', 'ECONNREFUSED', null)),
+    () => Promise.reject(new DatabaseError('unreachable', 'ECONNREFUSED')),
     'botsync',
   );
   const failure = { kind: 'transient', message: 'the database of the cluster: ECONNREFUSED' };

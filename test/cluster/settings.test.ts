@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { connectionOf } from '../../src/cluster/connection.ts';
-import { ClusterDatabase } from '../../src/cluster/database.ts';
-import { SourceSettings } from '../../src/cluster/source-settings.ts';
+import { connectionOf } from '../../src/cluster/postgres/connection.ts';
+import { ClusterDatabase } from '../../src/cluster/postgres/database.ts';
+import { SourceSettings } from '../../src/cluster/postgres/source-settings.ts';
 import { outOfOrder, PATIENCE } from './fault-world.ts';
 import { createHosts, LEASE_MS, type Host, type HostOptions, type Hosts } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';

@@ -11,6 +11,17 @@ const many: Trouble = {
   reason: '413 PayloadTooLarge',
 };
 
+const MASS_REMOVAL: Trouble = {
+  kind: 'halted',
+  source: 'docs',
+  halt: {
+    kind: 'mass-removal',
+    excess: { kind: 'fraction', wanted: 40, recent: 0, recorded: 50, limit: 0.5 },
+    noticedUntilMs: 0,
+    atStake: { count: 40, first: [], digest: '' },
+  },
+};
+
 test.each<[Trouble, string, string]>([
   [
     failing(1),
@@ -25,6 +36,11 @@ test.each<[Trouble, string, string]>([
   [
     HALTED,
     'docs is halted; nothing of it is sent: /srv/docs does not answer. Check its directory. A missing directory only has to be restored; if everything is as it should be, run: botsync approve docs -c x',
+    'docs is no longer halted.',
+  ],
+  [
+    MASS_REMOVAL,
+    'docs is halted; nothing of it is removed: 40 of 50 files would be removed within an hour, more than removals.maxFraction (0.5). Check its directory. A missing directory only has to be restored; if everything is as it should be, run: botsync approve docs -c x',
     'docs is no longer halted.',
   ],
   [

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { readSecretReference } from '../../config/values.ts';
-import { grantsFor, LEDGER_VERSION, ROLE_PLACEHOLDER } from '../../cluster/schema.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import {
   standingOfCluster,
@@ -128,19 +127,36 @@ const WORDS: Readonly<Record<LedgerMade['kind'], string>> = {
   unchanged: 'is up to date',
 };
 
+interface InitialisedLedger {
+  readonly made: LedgerMade;
+  readonly schema: string;
+  readonly version: number;
+  readonly grants: readonly string[];
+  /** In the grants, if no role was named. */
+  readonly placeholder: string;
+}
+
 /** `botsync cluster init`: creates the tables of the ledger. Returns the exit code; throws `SyncError`. */
 export async function clusterInit(options: ClusterInitOptions): Promise<number> {
   refuseEmulator(options);
   const other = ownersAddress(options);
-  const make = async (cluster: Cluster): Promise<{ made: LedgerMade; schema: string }> => ({
-    made: await initLedger(cluster, Date.now()),
-    schema: cluster.config.schema,
-  });
-  const { made, schema } = await withCluster(load(options), process.env, make, other);
-  const grants = grantsFor(schema, options.role ?? null);
+  const make = async (cluster: Cluster): Promise<InitialisedLedger> => {
+    const { config, tables } = cluster;
+    return {
+      made: await initLedger(cluster, Date.now()),
+      ...{ schema: config.schema, version: tables.version, placeholder: tables.rolePlaceholder },
+      grants: tables.grants(options.role ?? null),
+    };
+  };
+  const { made, schema, version, grants, placeholder } = await withCluster(
+    load(options),
+    process.env,
+    make,
+    other,
+  );
   if (options.json) {
     const { kind, keptAs } = made;
-    printJson({ ledger: kind, keptAs, schema, version: LEDGER_VERSION, grants });
+    printJson({ ledger: kind, keptAs, schema, version, grants });
     return EXIT.ok;
   }
   if (made.keptAs !== null)
@@ -152,7 +168,7 @@ export async function clusterInit(options: ClusterInitOptions): Promise<number> 
       'Hosts need these rights and no others. If they log in with another role than this one, run as the owner of the tables:',
       ...grants.map((grant) => `  ${shown(grant)}`),
       ...(options.role === undefined
-        ? [`${ROLE_PLACEHOLDER} stands for the role of the hosts; --role NAME prints its name.`]
+        ? [`${placeholder} stands for the role of the hosts; --role NAME prints its name.`]
         : []),
       '',
       'Next, on every host:',

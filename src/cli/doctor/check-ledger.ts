@@ -1,4 +1,4 @@
-import type { DatabaseHealth } from '../../cluster/database.ts';
+import type { DatabaseFinding } from '../../cluster/shared-ledger.ts';
 import type { ClusterConfig } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { asked, demandLedger, openCluster, type Cluster } from '../../run/cluster/open-cluster.ts';
@@ -36,25 +36,22 @@ export async function checkLedger(
   }
 }
 
-/** Older versions of PostgreSQL are not tested. */
-const OLDEST_VERSION = 130_000;
-
 async function checkDatabase(database: Cluster['database'], isEncrypted: boolean): Promise<Diagnosis[]> {
   const beganMs = performance.now();
-  const health = await database.health();
+  const { name, outdated, findings } = await database.facts();
   const tookMs = Math.max(1, Math.round(performance.now() - beganMs));
   const way = isEncrypted ? 'over TLS, its certificate checked' : 'on this machine, without TLS';
-  const { version, versionNumber, isStandby } = health;
-  const reached = `the database (PostgreSQL ${version}) answers in ${tookMs} ms, ${way}`;
   return [
-    versionNumber >= OLDEST_VERSION
-      ? fine(CHECK, reached)
-      : broken(CHECK, `the database is PostgreSQL ${version}`, 'use version 13 or newer'),
-    ...(isStandby
-      ? [broken(CHECK, 'the database is a standby, which takes no writes', 'name the primary in the address')]
-      : []),
-    ...checkDurability(health),
+    outdated === null
+      ? fine(CHECK, `the database (${name}) answers in ${tookMs} ms, ${way}`)
+      : broken(CHECK, `the database is ${name}`, outdated),
+    ...findings.map(diagnosisOf),
   ];
+}
+
+function diagnosisOf({ kind, message, fix }: DatabaseFinding): Diagnosis {
+  if (fix === null) return fine(CHECK, message);
+  return kind === 'broken' ? broken(CHECK, message, fix) : doubtful(CHECK, message, fix);
 }
 
 /** Synchronised clocks differ by less, in milliseconds. */
@@ -78,40 +75,6 @@ async function checkClock(
       CHECK,
       `the clock of this host (${host}) is ${describeSpan(offMs)} ${way} the database's`,
       'have a time service set both: timedatectl set-ntp true. When a unit moves, removals.delay and cluster.suspectAfter go on by the clock of the next host',
-    ),
-  ];
-}
-
-function checkDurability(health: DatabaseHealth): Diagnosis[] {
-  const { isFsyncOff, commit, areStandbysNamed, standbys } = health;
-  if (isFsyncOff || commit === 'off')
-    return [
-      doubtful(
-        CHECK,
-        `the database says that it has taken records before they are on its disk (${isFsyncOff ? 'fsync' : 'synchronous_commit'} is off)`,
-        'switch it on: after a crash of the database files may be missing on the platform that count as synced',
-      ),
-    ];
-  // The role of the hosts may have synchronous_commit set to wait for the primary only.
-  if (areStandbysNamed && commit !== 'local')
-    return [
-      standbys > 0
-        ? fine(CHECK, 'standbys are synchronous: a failover loses no records')
-        : doubtful(
-            CHECK,
-            'the database waits for a synchronous standby, and has none: it takes no records',
-            'start the standby, or correct synchronous_standby_names',
-          ),
-    ];
-  if (standbys === 0)
-    return [
-      fine(CHECK, 'the database has no standby; with one, make it synchronous (synchronous_standby_names)'),
-    ];
-  return [
-    doubtful(
-      CHECK,
-      'the standbys of the database are not synchronous: a failover may lose the latest records',
-      `set ${areStandbysNamed ? 'synchronous_commit to on' : 'synchronous_standby_names'}. Without it, if the host that wrote them fails at the same time, a file that was being replaced may count as synced`,
     ),
   ];
 }

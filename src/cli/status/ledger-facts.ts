@@ -1,4 +1,4 @@
-import type { ClusterView } from '../../cluster/membership.ts';
+import type { ClusterView } from '../../cluster/shared-ledger.ts';
 import { withCluster } from '../../run/cluster/with-cluster.ts';
 import { asked, demandLedger } from '../../run/cluster/open-cluster.ts';
 import { serviceStateOf, withStateFile, type RecordsPlace } from '../../run/read-state-file.ts';

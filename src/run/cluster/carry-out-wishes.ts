@@ -1,11 +1,11 @@
-import type { Membership, WishRow } from '../../cluster/membership.ts';
+import type { ClusterMembership, WishRow } from '../../cluster/shared-ledger.ts';
 import type { Log } from '../../service/logger.ts';
 import type { DeclaredUnits } from './declared-units.ts';
 import type { HeldUnit } from './held-unit.ts';
 import type { OwnUnit } from './own-units.ts';
 
 export interface WishInput {
-  readonly membership: Pick<Membership, 'takeWish'>;
+  readonly membership: Pick<ClusterMembership, 'takeWish'>;
   readonly declared: Pick<DeclaredUnits, 'find'>;
   readonly held: {
     readonly get: (id: number) => Pick<HeldUnit, 'grant' | 'isEnding' | 'release'> | undefined;

@@ -1,6 +1,4 @@
-import { DatabaseError } from '../../cluster/database.ts';
-import type { ClusterView, HostNews, WishRow } from '../../cluster/membership.ts';
-import { LEDGER_VERSION } from '../../cluster/schema.ts';
+import { DatabaseError, type ClusterView, type HostNews, type WishRow } from '../../cluster/shared-ledger.ts';
 import type { Hindrance } from '../../domain/hindrance.ts';
 import { beatMs, momentOf } from '../../domain/lease.ts';
 import { Bell } from '../../service/bell.ts';
@@ -288,7 +286,8 @@ export class ClusterRun {
    * Releases all units if another host brought the ledger to a newer version. Throws `SyncError` once no unit is held.
    */
   #checkVersion({ version, stateVersion }: ClusterView): void {
-    if (version <= LEDGER_VERSION && stateVersion <= STATE_VERSION) return;
+    const { tables } = this.#input.cluster;
+    if (version <= tables.version && stateVersion <= STATE_VERSION) return;
     this.#decisions.takeNone();
     this.#held.release();
     if (!this.#held.isEmpty) return;

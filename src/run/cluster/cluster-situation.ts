@@ -1,4 +1,4 @@
-import type { ClusterView, HostRow } from '../../cluster/membership.ts';
+import type { ClusterView, HostRow } from '../../cluster/shared-ledger.ts';
 import type { Config } from '../../config/config.ts';
 import type { Hindrance } from '../../domain/hindrance.ts';
 import type { UnitObserver } from './held-units.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
+import type { ClusterView, HostRow, UnitRow } from '../../cluster/shared-ledger.ts';
 import type { HindranceStatus } from '../../domain/cluster-status.ts';
 import { ableHosts, toldHindrances } from '../../domain/hindrance.ts';
 import { hindranceStatus } from '../../words/halt.ts';

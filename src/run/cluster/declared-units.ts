@@ -1,4 +1,4 @@
-import type { ClusterView } from '../../cluster/membership.ts';
+import type { ClusterView } from '../../cluster/shared-ledger.ts';
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
 import type { Hindrance } from '../../domain/hindrance.ts';

@@ -1,7 +1,5 @@
 import { join } from 'node:path';
-import { DatabaseError } from '../../cluster/database.ts';
-import type { Grant } from '../../cluster/ledger.ts';
-import type { SharedLedger } from '../../cluster/shared-ledger.ts';
+import { DatabaseError, type Grant, type SharedLedger } from '../../cluster/shared-ledger.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Lease, type Moment } from '../../domain/lease.ts';
 import type { Log } from '../../service/logger.ts';

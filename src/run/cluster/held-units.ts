@@ -1,4 +1,4 @@
-import type { ClusterView, UnitRow } from '../../cluster/membership.ts';
+import type { ClusterView, UnitRow } from '../../cluster/shared-ledger.ts';
 import { momentOf, type Moment } from '../../domain/lease.ts';
 import { HeldUnit, type HeldUnitInput, type UnitEnd } from './held-unit.ts';
 import type { HostName } from './host-name.ts';

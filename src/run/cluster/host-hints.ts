@@ -1,5 +1,5 @@
 import { listener } from '../../sync/events.ts';
-import { decodeHint, encodeHint } from '../../cluster/hints.ts';
+import { decodeHint, encodeHint } from '../../cluster/hint-messages.ts';
 import type { Config, SourceConfig } from '../../config/config.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { legiblePart, type Hint, type PathLook, type HintedPath } from '../../domain/hint.ts';
@@ -13,7 +13,7 @@ import { IGNORE_FILE } from '../../sync/sources/source.ts';
 import type { Cluster } from './open-cluster.ts';
 import { isDirectoryThere } from './sights.ts';
 import type { OwnUnit } from './own-units.ts';
-import { DatabaseError } from '../../cluster/database.ts';
+import { DatabaseError } from '../../cluster/shared-ledger.ts';
 import type { Clock } from '../../domain/clock.ts';
 
 /** Interval for checking directories and their holders, milliseconds. */

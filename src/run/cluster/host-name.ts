@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { HostNews } from '../../cluster/membership.ts';
+import type { HostNews } from '../../cluster/shared-ledger.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../service/logger.ts';
 import type { Neighbours } from './neighbours.ts';

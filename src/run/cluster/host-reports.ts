@@ -1,5 +1,4 @@
-import { DatabaseError } from '../../cluster/database.ts';
-import type { Membership } from '../../cluster/membership.ts';
+import { DatabaseError, type ClusterMembership } from '../../cluster/shared-ledger.ts';
 import { EMPTY_SOURCE } from '../../sync/plan/overview.ts';
 import { type SourceStatus } from '../../domain/status.ts';
 
@@ -17,14 +16,14 @@ export interface HostReport {
 
 /** The reports of all hosts. The ledger is asked only on demand. */
 export class HostReports {
-  readonly #membership: Pick<Membership, 'look'>;
+  readonly #membership: Pick<ClusterMembership, 'look'>;
   readonly #monotonic: () => number;
   #known: ReadonlyMap<string, HostReport> = new Map();
   #askedAtMs = -Infinity;
   #asking: Promise<void> | null = null;
 
   /** @param monotonic - milliseconds that never go back. */
-  constructor(membership: Pick<Membership, 'look'>, monotonic: () => number) {
+  constructor(membership: Pick<ClusterMembership, 'look'>, monotonic: () => number) {
     this.#membership = membership;
     this.#monotonic = monotonic;
   }

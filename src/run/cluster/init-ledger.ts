@@ -1,7 +1,7 @@
-import { quoted } from '../../cluster/schema.ts';
+import { DatabaseError } from '../../cluster/shared-ledger.ts';
 import { STATE_VERSION } from '../../store/schema.ts';
 import { SyncError } from '../sync-error.ts';
-import { asked, demandLedger, type Cluster } from './open-cluster.ts';
+import { asked, databaseProblem, demandLedger, type Cluster } from './open-cluster.ts';
 
 /** `updated`: missing tables were created. */
 export interface LedgerMade {
@@ -52,16 +52,18 @@ async function make({ tables, config: { schema } }: Cluster): Promise<void> {
   await withRights(
     () => tables.create(STATE_VERSION),
     schema,
-    `run this once as a role that may create the schema "${schema}" (--database says where its address is), or create it for this one: CREATE SCHEMA ${quoted(schema)} AUTHORIZATION …`,
+    `run this once as a role that may create the schema "${schema}" (--database says where its address is), or create it for this one: ${tables.making}`,
   );
 }
 
 /** Throws `SyncError`, with `fix` if this role lacks a right. */
 async function withRights(question: () => Promise<unknown>, schema: string, fix: string): Promise<void> {
   try {
-    await asked(question, { schema });
+    await question();
   } catch (error) {
-    if (!(error instanceof SyncError) || !/permission denied|must be owner/u.test(error.reason)) throw error;
-    throw new SyncError('configuration', { place: error.place, reason: error.reason, fix });
+    if (!(error instanceof DatabaseError)) throw error;
+    const problem = databaseProblem(error, schema);
+    if (!error.isForbidden) throw problem;
+    throw new SyncError('configuration', { place: problem.place, reason: problem.reason, fix });
   }
 }

@@ -1,4 +1,4 @@
-import type { UnitRow } from '../../cluster/membership.ts';
+import type { UnitRow } from '../../cluster/shared-ledger.ts';
 import {
   describeUnreadable,
   UnreadableRowError,

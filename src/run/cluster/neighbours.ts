@@ -1,4 +1,4 @@
-import type { ClusterView, HostRow, SeenOfUnit, UnitRow } from '../../cluster/membership.ts';
+import type { ClusterView, HostRow, SeenOfUnit, UnitRow } from '../../cluster/shared-ledger.ts';
 import { Standstill } from '../../domain/unit-moves.ts';
 import { isSomebodys, overlapOf, type OwnUnit } from './own-units.ts';
 

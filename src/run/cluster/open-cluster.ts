@@ -1,9 +1,8 @@
 import type { ClusterConfig, SecretReference } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { resolveSecret } from '../../config/secrets.ts';
-import { DatabaseError } from '../../cluster/database.ts';
-import { openSharedLedger, type SharedLedger } from '../../cluster/shared-ledger.ts';
-import { isAboutCertificate } from '../../platform/connection-failure.ts';
+import { DatabaseError, type SharedLedger } from '../../cluster/shared-ledger.ts';
+import { openSharedLedger } from '../../cluster/open-ledger.ts';
 import { STATE_VERSION } from '../../store/schema.ts';
 import { partsOf, SyncError } from '../sync-error.ts';
 
@@ -90,49 +89,18 @@ export async function asked<T>(
   }
 }
 
-function databaseProblem({ kind, code, message }: DatabaseError, schema: string): SyncError {
+/** Returns the error to report for a failure of the database. */
+export function databaseProblem(
+  { kind, isForbidden, fix, message }: DatabaseError,
+  schema: string,
+): SyncError {
   const place = 'the database (cluster.database)';
   if (kind === 'unreachable')
-    return new SyncError('cluster', {
-      place,
-      reason: `cannot be reached: ${message}`,
-      fix: fixOf(code, message),
-    });
-  if (code === '42501')
-    return new SyncError('configuration', {
-      place,
-      reason: `does not let this role do it: ${message}`,
-      fix: `grant it what "botsync cluster init" prints for the schema "${schema}"`,
-    });
-  return new SyncError('configuration', { place, reason: `refuses: ${message}`, fix: fixOfRefusal(code) });
-}
-
-/** Returns the fix for a refusal, by PostgreSQL's code. */
-function fixOfRefusal(code: string | null): string {
-  switch (code) {
-    // A missing schema, table, column or function.
-    case '3F000':
-    case '42P01':
-    case '42703':
-    case '42883':
-      return 'run: botsync cluster init';
-    case '3D000':
-      return 'create this database, or name another one in the address';
-    case '28000':
-    case '28P01':
-      return 'check the role and its password in the address, and that pg_hba.conf of the server lets this host in';
-    case null:
-    default:
-      return 'the log of the database says more; check the address, the role and its rights';
-  }
-}
-
-/** Returns the fix for a failed connection. */
-function fixOf(code: string | null, message: string): string {
-  if (code !== null && isAboutCertificate(code))
-    return 'its certificate has to be valid for the host in the address, and from an authority that this machine knows or that "?sslrootcert=FILE" names';
-  // node-postgres has no code for this.
-  if (message.includes('does not support SSL'))
-    return 'switch encryption on in PostgreSQL (ssl = on): only a socket, localhost and 127.0.0.1 do without';
-  return 'check its address, and that it runs';
+    return new SyncError('cluster', { place, reason: `cannot be reached: ${message}`, fix });
+  if (!isForbidden) return new SyncError('configuration', { place, reason: `refuses: ${message}`, fix });
+  return new SyncError('configuration', {
+    place,
+    reason: `does not let this role do it: ${message}`,
+    fix: `grant it what "botsync cluster init" prints for the schema "${schema}"`,
+  });
 }

@@ -1,6 +1,4 @@
-import type { Target } from '../../cluster/ledger.ts';
-import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
-import type { SharedLedger } from '../../cluster/shared-ledger.ts';
+import type { Target, ClusterView, HostRow, UnitRow, SharedLedger } from '../../cluster/shared-ledger.ts';
 import type { Config, SourceConfig } from '../../config/config.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { prefixesMeet, unitsOf, type UnitSource } from '../../domain/unit.ts';

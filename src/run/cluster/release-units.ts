@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { UnitRow } from '../../cluster/membership.ts';
+import type { UnitRow } from '../../cluster/shared-ledger.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { SyncError } from '../sync-error.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';

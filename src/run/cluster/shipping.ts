@@ -1,5 +1,4 @@
-import { DatabaseError } from '../../cluster/database.ts';
-import type { Grant, Ledger } from '../../cluster/ledger.ts';
+import { DatabaseError, type Grant, type LedgerRows } from '../../cluster/shared-ledger.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { momentOf, type Lease } from '../../domain/lease.ts';
 import type { Log } from '../../service/logger.ts';
@@ -10,17 +9,12 @@ import type { Shipment, WorkingCopy } from '../../store/working-copy.ts';
 /** Wait before an unanswered database request is repeated, milliseconds. */
 export const ASK_AGAIN_MS = 200;
 
-/**
- * Classes of PostgreSQL codes with which a shipment is never taken: bad data, a violated constraint, a missing right.
- */
-const NEVER_TAKEN = /^(?:22|23|42)/u;
-
 export interface ShippingInput {
   readonly name: string;
   readonly grant: Grant;
   readonly lease: Lease;
   readonly host: string;
-  readonly ledger: Pick<Ledger, 'ship'>;
+  readonly ledger: Pick<LedgerRows, 'ship'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Called after each shipment with its duration in seconds. */
@@ -84,8 +78,7 @@ export class Shipping {
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
         // Another host, with another role, may have the right.
-        if (error.kind === 'refused' && NEVER_TAKEN.test(error.code ?? ''))
-          throw this.#refuse(`the database refuses records of ${name}: ${error.message}`);
+        if (error.isFinal) throw this.#refuse(`the database refuses records of ${name}: ${error.message}`);
         if (!isTold) log.warn(`records of ${name} wait for the database: ${error.message}`);
         isTold = true;
         await clock.sleep(ASK_AGAIN_MS, abort);

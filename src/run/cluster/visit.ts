@@ -1,4 +1,4 @@
-import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
+import type { ClusterView, HostRow, UnitRow } from '../../cluster/shared-ledger.ts';
 import type { UnitEnd } from './held-unit.ts';
 import type { OwnUnit } from './own-units.ts';
 

@@ -1,4 +1,4 @@
-import type { UnitRow } from '../../cluster/membership.ts';
+import type { UnitRow } from '../../cluster/shared-ledger.ts';
 import { toldHindrances } from '../../domain/hindrance.ts';
 import { whyUntaken } from '../../domain/unit-moves.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../domain/cluster-status.ts';

@@ -1,5 +1,4 @@
-import { DatabaseError } from '../../cluster/database.ts';
-import type { WishRow } from '../../cluster/membership.ts';
+import { DatabaseError, type WishRow } from '../../cluster/shared-ledger.ts';
 import type { ClusterConfig, Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { beatMs, type Fence } from '../../domain/lease.ts';

@@ -1,4 +1,4 @@
-import { approvedUntil, type Halt } from '../../domain/guard.ts';
+import { approvedUntil, HALT_TRAITS, type Halt } from '../../domain/guard.ts';
 import { countText } from '../../service/amounts.ts';
 import type { FileRecord } from '../../domain/record.ts';
 import { judgeRemovals } from '../sources/judge-removals.ts';
@@ -29,7 +29,7 @@ export async function removeMissing(
   const name = source.config.name;
   const target = state.targetId(source.syncTarget);
   const { removed } = state.countRecorded(target, name);
-  const isOtherApproved = approved.some(({ kind }) => REMOVES_MANY.has(kind));
+  const isOtherApproved = approved.some(({ kind }) => HALT_TRAITS[kind].removesMany);
   const approvedMs = isOtherApproved ? Infinity : approvedUntil(context.approved(name));
   const halt = removed === 0 ? null : guardOf({ source, recorded, approved, approvedMs }, context);
   const hasApproval = approvedMs > -Infinity;
@@ -57,9 +57,6 @@ export async function removeMissing(
   summary.toRemove += removed - held - tried;
   return halt;
 }
-
-/** An approval of one of these covers all its removals. */
-const REMOVES_MANY = new Set<Halt['kind']>(['replaced', 'emptied', 'new-keys']);
 
 interface JudgedRemovals {
   readonly source: Source;

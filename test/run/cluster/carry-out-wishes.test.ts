@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WishRow } from '../../../src/cluster/membership.ts';
+import type { WishRow } from '../../../src/cluster/shared-ledger.ts';
 import { carryOutWishes } from '../../../src/run/cluster/carry-out-wishes.ts';
 import type { OwnUnit } from '../../../src/run/cluster/own-units.ts';
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { DatabaseError } from '../../../src/cluster/database.ts';
+import { DatabaseError } from '../../../src/cluster/shared-ledger.ts';
 import type { Hint, PathLook } from '../../../src/domain/hint.ts';
 import { HintSender } from '../../../src/run/cluster/host-hints.ts';
 import { ManualClock } from '../../manual-clock.ts';
@@ -76,7 +76,7 @@ test('more than a thousand paths are one hint for everything, and so is a burst 
 test('what the database does not take, or is for nobody, is dropped; what comes later is sent', async () => {
   const sending = new Sending();
   const { sender, clock, messages, counts } = sending;
-  sending.answer = () => Promise.reject(new DatabaseError('unreachable', 'no answer', null));
+  sending.answer = () => Promise.reject(new DatabaseError('unreachable', 'no answer'));
   sender.note('docs', hintOf('a.md'));
   await clock.advance(1000);
   sending.answer = () => Promise.resolve(false);

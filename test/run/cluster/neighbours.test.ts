@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ClusterView, UnitRow } from '../../../src/cluster/membership.ts';
+import type { ClusterView, UnitRow } from '../../../src/cluster/shared-ledger.ts';
 import { Neighbours } from '../../../src/run/cluster/neighbours.ts';
 import type { OwnUnit } from '../../../src/run/cluster/own-units.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HostRow, UnitRow } from '../../../src/cluster/membership.ts';
+import type { HostRow, UnitRow } from '../../../src/cluster/shared-ledger.ts';
 import { differencesOf } from '../../../src/domain/source-settings.ts';
 import { overlapOf, settingsOf, type OwnUnit } from '../../../src/run/cluster/own-units.ts';
 import type { Config } from '../../../src/config/config.ts';

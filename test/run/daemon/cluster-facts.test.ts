@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HostRow } from '../../../src/cluster/membership.ts';
+import type { HostRow } from '../../../src/cluster/shared-ledger.ts';
 import { HostReports } from '../../../src/run/cluster/host-reports.ts';
 import { clusterFacts } from '../../../src/run/daemon/cluster-facts.ts';
 

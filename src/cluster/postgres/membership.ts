@@ -1,90 +1,24 @@
-import { isHindrance, type Hindrance } from '../domain/hindrance.ts';
-import type { Sql, SqlRow } from './database.ts';
-import type { Grant } from './ledger.ts';
+import { isHindrance } from '../../domain/hindrance.ts';
+import type {
+  ClusterMembership,
+  ClusterView,
+  Grant,
+  HostNews,
+  HostRow,
+  Proof,
+  SeenOfUnit,
+  UnitRow,
+  UnitSourceRow,
+  WishRow,
+} from '../shared-ledger.ts';
+import type { Sql, SqlRow } from './sql.ts';
 import { quoted } from './schema.ts';
-
-/** The data that a host publishes with each heartbeat. */
-export interface HostNews {
-  readonly name: string;
-  readonly instance: string;
-  /** The host leaves after a pass: no host releases a unit for it. */
-  readonly isVisitor: boolean;
-  readonly version: string;
-  /** Numbers of the units in its configuration that it would take. */
-  readonly units: readonly number[];
-  /** Why the host leaves some units to others. */
-  readonly hindrances: readonly Hindrance[];
-  /** The state of its sources, JSON. */
-  readonly report: string | null;
-  /** The rest of a pause that the platform asked for, milliseconds. */
-  readonly pausedForMs: number;
-}
-
-/** A host as the ledger has it. */
-export interface HostRow extends Omit<HostNews, 'report'> {
-  readonly beat: number;
-  /** `null`: none was given, or requested. */
-  readonly report: unknown;
-}
-
-export interface UnitSourceRow {
-  readonly name: string;
-  readonly keyPrefix: string;
-}
-
-export interface UnitRow {
-  readonly id: number;
-  readonly target: number;
-  readonly name: string;
-  readonly sources: readonly UnitSourceRow[];
-  readonly epoch: number;
-  readonly beat: number;
-  readonly seq: number;
-  readonly holder: string | null;
-  readonly holderHost: string | null;
-  /** Everything in the unit that is older than this is on the platform, milliseconds; `null`: never reported. */
-  readonly settledAgeMs: number | null;
-}
-
-/** The numbers of a unit that only grow. */
-export type SeenOfUnit = Pick<UnitRow, 'epoch' | 'seq'>;
-
-/** A command for the holder of a unit. */
-export interface WishRow {
-  readonly id: number;
-  readonly unit: number;
-  readonly kind: string;
-  readonly body: unknown;
-}
-
-/** A unit whose lease a beat proves. */
-export interface Proof extends Pick<Grant, 'unit' | 'epoch'> {
-  /** See `UnitRow.settledAgeMs`; `null`: unknown. */
-  readonly settledAgeMs: number | null;
-}
 
 /** The database's clock, epoch milliseconds: only its differences are used. */
 const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
-/** The cluster as a beat finds it. */
-export interface ClusterView {
-  /** The ledger still knows this process under its host name; otherwise another process has taken the name. */
-  readonly isKnown: boolean;
-  /** Numbers of the units whose leases the beat proved. */
-  readonly proven: readonly number[];
-  readonly hosts: readonly HostRow[];
-  readonly units: readonly UnitRow[];
-  readonly wishes: readonly WishRow[];
-  /** MD5 of each source's configuration in the ledger, by source. */
-  readonly settings: ReadonlyMap<string, string>;
-  /** Changes with each restart of the database, and with a server that takes its place. */
-  readonly databaseRun: string;
-  readonly version: number;
-  readonly stateVersion: number;
-}
-
 /** The hosts of a cluster, and the leases of units. Methods throw `DatabaseError`. */
-export class Membership {
+export class Membership implements ClusterMembership {
   readonly #sql: Sql;
   readonly #schema: string;
 

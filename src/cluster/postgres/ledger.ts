@@ -1,47 +1,6 @@
-import type { Sql, SqlRow } from './database.ts';
+import type { Answer, Grant, LedgerRows, RowPage, Shipped, ShippedRows, Target } from '../shared-ledger.ts';
+import type { Sql, SqlRow } from './sql.ts';
 import { quoted } from './schema.ts';
-
-/** The right of one process to work on a unit. */
-export interface Grant {
-  readonly unit: number;
-  readonly epoch: number;
-  /** Names the process. */
-  readonly instance: string;
-  /** The number of shipments before. */
-  readonly seq: number;
-  /** The database may have lost records of the unit. */
-  readonly isInDoubt: boolean;
-}
-
-/** Changed rows as JSON, see `Shipment` in src/store/working-copy.ts. */
-export interface ShippedRows {
-  readonly files: string;
-  readonly droppedFiles: string;
-  readonly entries: string;
-}
-
-/**
- * - `taken`: the ledger has the shipment.
- * - `lost`: nothing was written: another process holds the unit, or none does, or the database went back in time.
- * - `foreign`: some rows belong to another unit that is held, and only the others were written.
- */
-export type Shipped = 'taken' | 'lost' | 'foreign';
-
-/** A page of a unit's rows, as JSON arrays. */
-export interface RowPage {
-  readonly files: string;
-  readonly entries: string;
-}
-
-export interface Target {
-  readonly id: number;
-  readonly baseUrl: string;
-  readonly botId: string;
-  readonly identity: string;
-}
-
-/** Runs one of several queries, with retries. */
-type Answer = <T>(question: () => Promise<T>) => Promise<T>;
 
 /** The approximate number of rows read at a time. */
 const PAGE_ROWS = 5000;
@@ -50,7 +9,7 @@ const PAGE_ROWS = 5000;
 const SAMPLE_ROWS = 500;
 
 /** Reads and writes the rows of units. Methods throw `DatabaseError`. */
-export class Ledger {
+export class Ledger implements LedgerRows {
   readonly #sql: Sql;
   readonly #schema: string;
   readonly #shipText: string;

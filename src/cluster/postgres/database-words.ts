@@ -1,5 +1,5 @@
 import type { ClientConfig } from 'pg';
-import { escapeControls } from '../domain/escape.ts';
+import { escapeControls } from '../../domain/escape.ts';
 
 /** The longest message of a server, characters: it may repeat a large refused statement. */
 const LONGEST_WORDS = 300;

@@ -1,12 +1,13 @@
-import { failed, ok, type LookupFailure, type Outcome } from '../domain/failure.ts';
-import { DatabaseError, type Sql } from './database.ts';
+import { failed, ok, type LookupFailure, type Outcome } from '../../domain/failure.ts';
+import { DatabaseError, type SharedConversations } from '../shared-ledger.ts';
+import type { Sql } from './sql.ts';
 import { quoted } from './schema.ts';
 
 /**
  * The conversations of a cluster: notifications of all units go to the same one, whichever host holds them. An unreachable database
  * is a transient failure.
  */
-export class Conversations {
+export class Conversations implements SharedConversations {
   readonly #sql: Sql;
   readonly #table: string;
   /** Ids by purpose, kept after the first query. */

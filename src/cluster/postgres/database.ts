@@ -1,30 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import type { ClientConfig, DatabaseError as Answer, Pool } from 'pg';
+import { DatabaseError, type DatabaseFacts, type LedgerDatabase } from '../shared-ledger.ts';
+import { adviceFor, isNeverTaken, NO_RIGHT } from './advice.ts';
 import { databaseWords } from './database-words.ts';
+import { readFacts } from './facts.ts';
+import type { Sql, SqlRow } from './sql.ts';
 import { Listening } from './listening.ts';
-
-/** Runs one statement in a transaction of its own, and returns its rows. Throws `DatabaseError`. */
-export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
-
-/** A row by the names of its columns. */
-export type SqlRow = Readonly<Record<string, unknown>>;
-
-/**
- * The database did not answer, or refused.
- * - `unreachable`: whether the statement was run is unknown; it may be repeated.
- * - `refused`: repeating is useless until somebody changes something; `code` is PostgreSQL's.
- */
-export class DatabaseError extends Error {
-  readonly kind: 'unreachable' | 'refused';
-  readonly code: string | null;
-
-  constructor(kind: DatabaseError['kind'], message: string, code: string | null) {
-    super(message);
-    this.name = 'DatabaseError';
-    this.kind = kind;
-    this.code = code;
-  }
-}
 
 /** Classes and codes of PostgreSQL that are transient (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const PASSING = /^(?:08...|53...|57P0[1-5]|57014|40001|40P01|25006|58...|XX000)$/u;
@@ -44,24 +25,8 @@ export interface DatabaseSettings {
   readonly connections: number;
 }
 
-/** Facts that a database reports about itself. */
-export interface DatabaseHealth {
-  readonly version: string;
-  /** As PostgreSQL numbers its versions: 170010 is 17.10. */
-  readonly versionNumber: number;
-  /** A standby takes no writes. */
-  readonly isStandby: boolean;
-  readonly isFsyncOff: boolean;
-  /** The setting `synchronous_commit`. */
-  readonly commit: string;
-  /** `synchronous_standby_names` is not empty. */
-  readonly areStandbysNamed: boolean;
-  /** Connected standbys. */
-  readonly standbys: number;
-}
-
 /** The connections to the database. Statements are unnamed, so that a pooler may change the connection between them. */
-export class ClusterDatabase {
+export class ClusterDatabase implements LedgerDatabase {
   readonly #settings: DatabaseSettings;
   #pool: Pool | Promise<Pool> | null = null;
   /** The class of errors from the database itself; all others come from the connection. `null`: not loaded yet. */
@@ -97,22 +62,8 @@ export class ClusterDatabase {
     }
   };
 
-  async health(): Promise<DatabaseHealth> {
-    const [row] = await this.sql(
-      `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::integer AS number,
-         current_setting('synchronous_standby_names') AS names, current_setting('synchronous_commit') AS commit,
-         current_setting('fsync') AS fsync, (SELECT count(*)::integer FROM pg_stat_replication) AS standbys,
-         pg_is_in_recovery() AS is_standby`,
-    );
-    return {
-      version: String(row?.['version']),
-      versionNumber: Number(row?.['number']),
-      isStandby: row?.['is_standby'] === true,
-      isFsyncOff: row?.['fsync'] === 'off',
-      commit: String(row?.['commit']),
-      areStandbysNamed: row?.['names'] !== '',
-      standbys: Number(row?.['standbys']),
-    };
+  facts(): Promise<DatabaseFacts> {
+    return readFacts(this.sql);
   }
 
   /** Returns the time by the database's clock, epoch milliseconds. */
@@ -183,7 +134,12 @@ export class ClusterDatabase {
     const isAnswer = known !== null && this.#Answer !== null && error instanceof this.#Answer;
     const kind = isAnswer && !PASSING.test(known) ? 'refused' : 'unreachable';
     const { connection } = this.#settings;
-    return new DatabaseError(kind, databaseWords(withoutPassword(said, connection), connection), known);
+    const words = databaseWords(withoutPassword(said, connection), connection);
+    return new DatabaseError(kind, words, {
+      isForbidden: kind === 'refused' && known === NO_RIGHT,
+      isFinal: kind === 'refused' && known !== null && isNeverTaken(known),
+      fix: adviceFor(kind, known, words),
+    });
   }
 }
 

@@ -1,11 +1,12 @@
-import type { Sql } from './database.ts';
+import type { LedgerSettings } from '../shared-ledger.ts';
+import type { Sql } from './sql.ts';
 import { quoted } from './schema.ts';
 
 /**
  * The configuration of each source in the ledger, and the last one of each host. Both outlive the hosts. Methods throw
  * `DatabaseError`.
  */
-export class SourceSettings {
+export class SourceSettings implements LedgerSettings {
   readonly #sql: Sql;
   readonly #schema: string;
 

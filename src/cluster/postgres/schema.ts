@@ -1,4 +1,5 @@
-import type { Sql } from './database.ts';
+import type { LedgerSchema, LedgerStanding } from '../shared-ledger.ts';
+import type { Sql } from './sql.ts';
 
 /**
  * The version of the tables in `ledgerTables`. Every change raises it: hosts then ask for `cluster init`, which sets a ledger of an
@@ -112,12 +113,8 @@ export function ledgerTables(schema: string): string[] {
   ];
 }
 
-/** The result of checking a ledger's version. */
-export type LedgerStanding =
-  { readonly kind: 'ready' } | { readonly kind: 'none' | 'older' | 'newer'; readonly version: number };
-
 /** The role in printed statements when none is named. */
-export const ROLE_PLACEHOLDER = 'YOUR_ROLE';
+const ROLE_PLACEHOLDER = 'YOUR_ROLE';
 
 /** The rights of hosts on each table; on tables that are not named here they have `EVERYTHING`. */
 const RIGHTS: Readonly<Record<string, string>> = {
@@ -130,7 +127,9 @@ const RIGHTS: Readonly<Record<string, string>> = {
 const EVERYTHING = 'SELECT, INSERT, UPDATE, DELETE';
 
 /** Creates and checks the tables of the ledger. Methods throw `DatabaseError`. */
-export class LedgerTables {
+export class LedgerTables implements LedgerSchema {
+  readonly version = LEDGER_VERSION;
+  readonly rolePlaceholder = ROLE_PLACEHOLDER;
   readonly #sql: Sql;
   readonly #schema: string;
 
@@ -187,6 +186,24 @@ export class LedgerTables {
     await this.#sql(this.renaming(name));
   }
 
+  /** See `LedgerSchema`. */
+  grants(role: string | null): string[] {
+    const schema = this.#schema;
+    const to = role === null ? ROLE_PLACEHOLDER : quoted(role);
+    const byRights = new Map<string, string[]>();
+    for (const [table, rights] of tableRights(schema)) {
+      byRights.set(rights, [...(byRights.get(rights) ?? []), `${quoted(schema)}.${table}`]);
+    }
+    return [
+      `GRANT USAGE ON SCHEMA ${quoted(schema)} TO ${to};`,
+      ...[...byRights].map(([rights, names]) => `GRANT ${rights} ON ${names.join(', ')} TO ${to};`),
+    ];
+  }
+
+  get making(): string {
+    return `CREATE SCHEMA ${quoted(this.#schema)} AUTHORIZATION …`;
+  }
+
   /** Returns the rights that this connection's role lacks to work with the ledger, such as `INSERT on file`. */
   async lackingRights(): Promise<string[]> {
     const wanted = tableRights(this.#schema).flatMap(([table, rights]) =>
@@ -200,19 +217,6 @@ export class LedgerTables {
     );
     return rows.map(({ lacking }) => String(lacking));
   }
-}
-
-/** Returns the statements that grant a role the rights of hosts, and no others. */
-export function grantsFor(schema: string, role: string | null): string[] {
-  const to = role === null ? ROLE_PLACEHOLDER : quoted(role);
-  const byRights = new Map<string, string[]>();
-  for (const [table, rights] of tableRights(schema)) {
-    byRights.set(rights, [...(byRights.get(rights) ?? []), `${quoted(schema)}.${table}`]);
-  }
-  return [
-    `GRANT USAGE ON SCHEMA ${quoted(schema)} TO ${to};`,
-    ...[...byRights].map(([rights, names]) => `GRANT ${rights} ON ${names.join(', ')} TO ${to};`),
-  ];
 }
 
 /** Returns the tables of the ledger with the rights of hosts on each. */
