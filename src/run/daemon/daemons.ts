@@ -4,7 +4,7 @@ import { type RequestObserver, observed, observedCatalog } from '../../service/o
 import { systemClock } from '../../service/system-clock.ts';
 import type { StateStore } from '../../store/state-store.ts';
 import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
-import type { WantedPrune } from '../../sync/daemon/asked-prune.ts';
+import type { WantedPrune } from '../../sync/daemon/asked.ts';
 import { Daemon } from '../../sync/daemon/daemon.ts';
 import type { SyncServices, SyncSettings } from '../../sync/pass/sync-context.ts';
 import type { Holding } from '../holding.ts';

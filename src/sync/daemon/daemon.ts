@@ -2,7 +2,7 @@ import { describeHalt } from '../../words/halt.ts';
 import type { Halt } from '../../domain/guard.ts';
 import type { Hint } from '../../domain/hint.ts';
 import { activityOf } from './activity.ts';
-import { Approvals, askPrune, type WantedPrune, judgeRescan } from './asked-prune.ts';
+import { Approvals, askPrune, type WantedPrune, judgeRescan } from './asked.ts';
 import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
 import { Bell } from '../../service/bell.ts';
 import { type Blockade, RefusalNews } from '../pass/blockade.ts';

@@ -3,7 +3,7 @@ import { emptySummary, type FileEvent } from '../../domain/report.ts';
 import type { Blockade } from '../pass/blockade.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import { runPass } from '../pass/pass.ts';
-import type { Approvals } from './asked-prune.ts';
+import type { Approvals } from './asked.ts';
 import type { Emit, Trigger } from '../events.ts';
 import type { DueDates } from './due-dates.ts';
 import type { PathRescans } from './path-rescans.ts';
