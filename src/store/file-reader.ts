@@ -1,6 +1,14 @@
 import type { FileKey, RelativePath } from '../domain/key.ts';
 import type { FileRecord, SentRecord } from '../domain/record.ts';
-import { guarded, isMoment, isText, mustMakeSense, type Database, type SqlValue, type Statement } from './database.ts';
+import {
+  guarded,
+  isMoment,
+  isText,
+  mustMakeSense,
+  type Database,
+  type SqlValue,
+  type Statement,
+} from './database.ts';
 import { COLUMNS, parseRows, toRecord, type SqlRow } from './file-row.ts';
 import { PAGE_ROWS, PageCursor } from './page-cursor.ts';
 
