@@ -12,6 +12,6 @@ export function whenUpserted(platform: FilePlatform, happen: (upserts: number) =
     upload: (...request) => platform.upload(...request),
     storeBytesPerSecond: () => platform.storeBytesPerSecond(),
     now: () => platform.now(),
-    hasToldTime: () => platform.hasToldTime(),
+    isTimeKnown: () => platform.isTimeKnown(),
   };
 }

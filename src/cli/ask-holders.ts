@@ -3,12 +3,12 @@ import type { LoadedConfig } from '../config/load-config.ts';
 import { EXIT } from '../domain/exit-code.ts';
 import { asked, demandLedger } from '../run/cluster/open-cluster.ts';
 import { withCluster } from '../run/cluster/with-cluster.ts';
-import type { Wish } from '../run/daemon/cluster-port.ts';
+import type { HostCommand } from '../run/daemon/cluster-port.ts';
 import { findHolder } from '../service/process-lock.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface AskedOfHolders {
-  readonly kind: Wish['kind'];
+  readonly kind: HostCommand['kind'];
   /** `null` for all sources. */
   readonly source: string | null;
   /** Further fields of the command. */
@@ -54,7 +54,7 @@ export async function askHolders(
     if (others.length === 0 && !isHere) throw nobody(null);
     await asked(async () => {
       for (const { unit, source: name } of others)
-        await membership.wish(unit, kind, { source: name, ...terms });
+        await membership.addCommand(unit, kind, { source: name, ...terms });
       if (others.length > 0) await cluster.messages.wake(cluster.config.host);
     }, cluster.config);
     return { others: others.map(({ host, source: name }) => ({ host, source: name })), isHere };

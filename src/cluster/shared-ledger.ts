@@ -122,7 +122,7 @@ export interface UnitRow {
 export type SeenOfUnit = Pick<UnitRow, 'epoch' | 'seq'>;
 
 /** A command for the holder of a unit. */
-export interface WishRow {
+export interface CommandRow {
   readonly id: number;
   readonly unit: number;
   readonly kind: string;
@@ -143,7 +143,7 @@ export interface ClusterView {
   readonly proven: readonly number[];
   readonly hosts: readonly HostRow[];
   readonly units: readonly UnitRow[];
-  readonly wishes: readonly WishRow[];
+  readonly commands: readonly CommandRow[];
   /** MD5 of each source's configuration in the ledger, by source. */
   readonly settings: ReadonlyMap<string, string>;
   /** Changes with each restart of the database, and with a server that takes its place. */
@@ -207,9 +207,9 @@ export interface ClusterMembership {
     by: Pick<HostNews, 'name' | 'instance'>,
   ) => Promise<Grant | null>;
   /** Adds a command for the holder of a unit. */
-  readonly wish: (unit: number, kind: string, body: unknown) => Promise<void>;
+  readonly addCommand: (unit: number, kind: string, body: unknown) => Promise<void>;
   /** Removes a command. `false`: another host has removed it before. */
-  readonly takeWish: (id: number) => Promise<boolean>;
+  readonly takeCommand: (id: number) => Promise<boolean>;
 }
 
 /** The conversations of a cluster: notifications of all units go to the same one. An unreachable database is a transient failure. */

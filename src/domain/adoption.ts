@@ -5,7 +5,7 @@ import type { ListedFile } from './file-catalog.ts';
 import { readMark } from './mark.ts';
 import { mayHaveContent, readStatus } from './platform-status.ts';
 import type { Verdict } from './record.ts';
-import { toldOf, type FileSettings } from './settings.ts';
+import { sentSettingsOf, type FileSettings } from './settings.ts';
 
 /** A file of the platform that may have the content of a local file; their contents are not compared yet. */
 export interface Adoptable {
@@ -29,7 +29,7 @@ export function adoptable(
 ): Adoptable | null {
   const mark = readMark(file.metadata);
   if (mark === null || file.sizeBytes !== sizeBytes || !mayHaveContent(file.status)) return null;
-  const others = otherFacts(file, toldOf(settings));
+  const others = otherFacts(file, sentSettingsOf(settings));
   const needsContent = others.includes('index') || others.includes('contentType');
   // The mark may name another source: only its content counts.
   const isSame = others.length === 0 && isExpiryRight(file, settings, nowMs);
@@ -59,7 +59,7 @@ const MINUTE_MS = 60_000;
  *
  * @param sent - the content that the file should have.
  */
-export function standingOf(
+export function verdictOnContent(
   file: ListedFile,
   sent: { readonly sizeBytes: number; readonly sha256: Buffer },
   isIndexed: boolean,

@@ -4,7 +4,7 @@ import type { ListedFile, FactsUpdate } from './file-catalog.ts';
 import { canonicalJson, type JsonObject } from './json.ts';
 import type { UpsertBody } from './limits.ts';
 import { differenceOf, type FileRecord } from './record.ts';
-import type { ToldSettings } from './settings.ts';
+import type { SentSettings } from './settings.ts';
 
 /**
  * Returns whether the platform has confirmed the file's content, so that at most its settings have to be sent. Does not compare
@@ -26,7 +26,7 @@ export function isContentConfirmed(record: FileRecord, reason: SendReason | Veri
 }
 
 /** Returns whether new settings can be sent without the content: a change of what is indexed, and how, needs it. */
-export function needsNoContent(before: ToldSettings, after: ToldSettings): boolean {
+export function needsNoContent(before: SentSettings, after: SentSettings): boolean {
   return (
     before.index === after.index &&
     before.contentType === after.contentType &&
@@ -52,7 +52,7 @@ export interface PlannedUpdate {
 export function planUpdate(
   body: UpsertBody,
   expiresAtMs: number | null,
-  before: readonly ToldSettings[],
+  before: readonly SentSettings[],
   mark: JsonObject | null,
 ): PlannedUpdate {
   const goneTags = goneNames(
@@ -82,7 +82,7 @@ export function planUpdate(
 export function isUpdated(
   file: ListedFile,
   { facts, goneTags, goneMetadata }: PlannedUpdate,
-  told: ToldSettings,
+  told: SentSettings,
   { remoteId, sizeBytes }: { readonly remoteId: string; readonly sizeBytes: number },
 ): boolean {
   return (

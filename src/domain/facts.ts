@@ -1,6 +1,6 @@
 import type { ListedFile } from './file-catalog.ts';
 import { canonicalJson } from './json.ts';
-import type { ToldSettings } from './settings.ts';
+import type { SentSettings } from './settings.ts';
 
 export type Fact = 'index' | 'contentType' | 'tags' | 'metadata' | 'accessPolicies';
 
@@ -8,7 +8,7 @@ export type Fact = 'index' | 'contentType' | 'tags' | 'metadata' | 'accessPolici
  * Returns the settings of a file on the platform that differ from those it was sent with. Ignores tags and metadata that others
  * added, and settings that the answer left out.
  */
-export function otherFacts(file: ListedFile, told: ToldSettings): Fact[] {
+export function otherFacts(file: ListedFile, told: SentSettings): Fact[] {
   const others: Fact[] = [];
   if (file.index !== null && file.index !== told.index) others.push('index');
   if (file.contentType !== null && !isSameType(file.contentType, told.contentType))

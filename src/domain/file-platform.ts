@@ -46,5 +46,5 @@ export interface FilePlatform {
   /** The platform's time, epoch milliseconds. */
   readonly now: () => number;
   /** Returns whether `now` comes from an answer of the platform; until then it is this machine's time. */
-  readonly hasToldTime: () => boolean;
+  readonly isTimeKnown: () => boolean;
 }

@@ -120,14 +120,14 @@ export interface AbsentFile {
  * - `remove`: it will expire or be deleted.
  * - `keep`: it is left alone.
  */
-export type Fate = 'unknown' | 'forget' | 'none' | 'tombstone' | 'remove' | 'keep';
+export type AbsenceAction = 'unknown' | 'forget' | 'none' | 'tombstone' | 'remove' | 'keep';
 
 export function isAskedFor(absence: Absence | null): absence is 'pruned' | 'orphan' {
   return absence === 'pruned' || absence === 'orphan';
 }
 
 /** Returns the fate of an absent file. `absence`: why it is absent now; `null`: not certain. */
-export function fateOf(file: AbsentFile, absence: Absence | null, removals: RemovalMode): Fate {
+export function fateOf(file: AbsentFile, absence: Absence | null, removals: RemovalMode): AbsenceAction {
   if (absence === null) return 'unknown';
   // Without an expiry, the removal was started and not answered: the file may be as it was.
   if (file.state === 'removing' && file.expiresAtMs !== null) return 'tombstone';

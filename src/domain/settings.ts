@@ -110,13 +110,13 @@ function resolveExpiry({ expires, renew, renewBeforeMs }: RuleSettings): Expiry 
  */
 export function settingsDigest(settings: FileSettings): string {
   return createHash('sha256')
-    .update(canonicalJson(toldOf(settings)))
+    .update(canonicalJson(sentSettingsOf(settings)))
     .digest('base64url')
     .slice(0, 22);
 }
 
 /** The settings that are sent to the platform, besides key and size; a lifetime in milliseconds, a moment in whole minutes. */
-export interface ToldSettings extends JsonObject {
+export interface SentSettings extends JsonObject {
   readonly index: boolean;
   readonly indexing: JsonObject | null;
   readonly tags: Readonly<Record<string, string>>;
@@ -128,7 +128,7 @@ export interface ToldSettings extends JsonObject {
 }
 
 /** Returns the settings that are sent to the platform; `settingsDigest` is made of them. */
-export function toldOf(settings: FileSettings): ToldSettings {
+export function sentSettingsOf(settings: FileSettings): SentSettings {
   const { expiry } = settings;
   return {
     index: settings.index,
@@ -142,7 +142,7 @@ export function toldOf(settings: FileSettings): ToldSettings {
   };
 }
 
-export function isToldSettings(value: unknown): value is ToldSettings {
+export function isSentSettings(value: unknown): value is SentSettings {
   if (typeof value !== 'object' || value === null) return false;
   const { index, tags, metadata, contentType, accessPolicies } = value as Record<string, unknown>;
   const areObjects = [tags, metadata].every((one) => typeof one === 'object' && one !== null);

@@ -155,7 +155,7 @@ export interface Overview {
 }
 
 /** Times are ISO 8601. */
-export interface Doing {
+export interface Activity {
   readonly activity: 'starting' | 'pass' | 'watching';
   /** A full pass has ended since the settings were loaded. */
   readonly isFirstPassOver: boolean;
@@ -181,7 +181,7 @@ export interface Doing {
 }
 
 /** A botsync process that uses the state file. A single pass reports nothing about itself, and an older daemon reports less. */
-export interface Running extends Partial<Doing> {
+export interface Running extends Partial<Activity> {
   /** Why a daemon cannot use its state file; `null`: it can. */
   readonly trouble?: string | null;
   /** Only for a service. */
@@ -228,7 +228,7 @@ export type Trouble =
   /** `reason`: `null` where only the last pass knew it. `waiting`: files that cannot be sent because of this. */
   | { readonly kind: 'credentials'; readonly reason: string | null; readonly waiting: number }
   | { readonly kind: 'quota'; readonly reason: string; readonly waiting: number }
-  | ({ readonly kind: 'outage'; readonly waiting: number } & NonNullable<Doing['outage']>)
+  | ({ readonly kind: 'outage'; readonly waiting: number } & NonNullable<Activity['outage']>)
   | { readonly kind: 'halted'; readonly source: string }
   | { readonly kind: 'expiring'; readonly source: string }
   | FailingGroup

@@ -160,7 +160,7 @@ export class TreeWatcher {
   }
 
   /** Everything that happened until this time was reported, epoch milliseconds. */
-  get toldUntilMs(): number {
+  get reportedUntilMs(): number {
     const nowMs = this.#options.clock.now();
     const settlingFromMs = this.#settling.pending > 0 ? this.#longestWaitBefore(nowMs) : nowMs;
     return Math.min(settlingFromMs, this.#untoldFromMs ?? Infinity);

@@ -52,8 +52,8 @@ export class Api {
   }
 
   /** True if the platform has reported its time. */
-  hasToldTime(): boolean {
-    return this.#http.serverClock.isTold;
+  isTimeKnown(): boolean {
+    return this.#http.serverClock.isKnown;
   }
 
   /** Sends a request once, paced. An answer with any status is `ok`. */

@@ -93,8 +93,8 @@ export class PlatformFiles implements FilePlatform {
   }
 
   /** True if the platform has reported its time. */
-  hasToldTime(): boolean {
-    return this.#api.hasToldTime();
+  isTimeKnown(): boolean {
+    return this.#api.isTimeKnown();
   }
 
   /** The recent rate at which the store accepts content, over all uploads; `null`: unknown. */

@@ -32,7 +32,7 @@ export class ServerClock {
   }
 
   /** True if an answer reported the time; until then it is our own. */
-  get isTold(): boolean {
+  get isKnown(): boolean {
     return this.#isTold;
   }
 

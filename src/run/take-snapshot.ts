@@ -28,7 +28,7 @@ export function takeSnapshot(
   const targets = new Map(
     config.sources.map((source) => [source.name, state.targetId(targetOf(config, source, platformName))]),
   );
-  const troubles: Trouble[] = state.notices.astray(targets).map((one) => ({ kind: 'failing', ...one }));
+  const troubles: Trouble[] = state.notices.failingFiles(targets).map((one) => ({ kind: 'failing', ...one }));
   const unknown: Subject[] = [];
   for (const [source, target] of targets) {
     const halt = state.source(source)?.halt ?? null;

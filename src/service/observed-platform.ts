@@ -21,7 +21,7 @@ export function observed(platform: FilePlatform, observer: RequestObserver): Fil
       measure('upload', observer, () => platform.upload(file, moving(content, stage), publicAtOnce, signal)),
     storeBytesPerSecond: () => platform.storeBytesPerSecond(),
     now: () => platform.now(),
-    hasToldTime: () => platform.hasToldTime(),
+    isTimeKnown: () => platform.isTimeKnown(),
   };
 }
 

@@ -2,7 +2,7 @@ import { REMOVAL_FAILED } from './file-reader.ts';
 import type { Change, Query } from './database.ts';
 
 /** The files of a source that are not in sync: their number, and the first in path order with its reason. */
-export interface Astray {
+export interface FailingFiles {
   readonly source: string;
   readonly count: number;
   readonly path: string;
@@ -37,7 +37,7 @@ export class NoticeReader {
    * Counts the files of sources, each at its target, that are not in sync. Files being sent count only if they failed before.
    * Cheap while there are few.
    */
-  astray(sources: ReadonlyMap<string, number>): Astray[] {
+  failingFiles(sources: ReadonlyMap<string, number>): FailingFiles[] {
     const rows = this.query(
       `WITH current AS (SELECT value ->> 0 AS source, value ->> 1 AS target FROM json_each(?)),
        astray AS (
@@ -47,7 +47,7 @@ export class NoticeReader {
        SELECT source, count(DISTINCT path), min(path), reason FROM astray GROUP BY source`,
       JSON.stringify([...sources]),
     );
-    return rows.map(([source, count, path, reason]) => ({ source, count, path, reason }) as Astray);
+    return rows.map(([source, count, path, reason]) => ({ source, count, path, reason }) as FailingFiles);
   }
 
   /** Counts the files sent since a moment that are still in sync, and their bytes. Reads every row. */

@@ -1,6 +1,6 @@
 import type { RelativePath } from '../domain/key.ts';
 import type { OptionalOperation } from '../domain/file-catalog.ts';
-import { isToldSettings, type ToldSettings } from '../domain/settings.ts';
+import { isSentSettings, type SentSettings } from '../domain/settings.ts';
 import { type Query, isMoment, isText, mustMakeSense, type Change } from './database.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Difference, Verdict } from '../domain/record.ts';
@@ -18,21 +18,21 @@ export interface UnservedOperation {
 export class RemoteReader {
   protected readonly query: Query;
   /** Settings by digest: about as many as there are rules, and never changed. */
-  readonly #told = new Map<string, ToldSettings>();
+  readonly #told = new Map<string, SentSettings>();
 
   constructor(query: Query) {
     this.query = query;
   }
 
   /** The settings that were sent under a digest; `null`: unknown. */
-  toldSettings(digest: string): ToldSettings | null {
+  toldSettings(digest: string): SentSettings | null {
     const known = this.#told.get(digest);
     if (known !== undefined) return known;
     const [row] = this.query('SELECT told, json_valid(told) FROM told_settings WHERE digest = ?', digest);
     if (row === undefined) return null;
     mustMakeSense(isText(row[0]) && row[1] === 1);
     const told: unknown = JSON.parse(row[0]);
-    mustMakeSense(isToldSettings(told));
+    mustMakeSense(isSentSettings(told));
     this.#told.set(digest, told);
     return told;
   }
@@ -127,7 +127,7 @@ export class RemoteStore extends RemoteReader {
     this.#durable = durable;
   }
 
-  rememberSettings(digest: string, told: () => ToldSettings): void {
+  rememberSettings(digest: string, told: () => SentSettings): void {
     if (this.#known.has(digest)) return;
     this.#known.add(digest);
     this.#write(

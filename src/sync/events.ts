@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Halt } from '../domain/guard.ts';
 import type { PlatformFailure } from '../domain/failure.ts';
 import type { FileEvent, Summary, Transferred } from '../domain/report.ts';
-import type { Doing, Verified } from '../domain/status.ts';
+import type { Activity, Verified } from '../domain/status.ts';
 import type { Additions, Usages } from '../domain/usage.ts';
 import type { FileDifference } from './catalog/compare.ts';
 
@@ -43,7 +43,7 @@ export interface Waiting {
 }
 
 /** The current activity of a daemon. */
-export interface DaemonActivity extends Doing {
+export interface DaemonActivity extends Activity {
   readonly platformOutOfReach: boolean;
   /** Why the platform accepts nothing, or nothing that needs room; `null`: it accepts files. */
   readonly blocked: string | null;

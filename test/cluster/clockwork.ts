@@ -152,7 +152,7 @@ export class Clockwork {
       },
       settledUntilMs: () => null,
       isAtWork: () => true,
-      wished: () => undefined,
+      carryOut: () => undefined,
       report: () => null,
       pauses: {
         askedForMs: () => host.askedForMs,

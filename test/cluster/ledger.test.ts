@@ -389,7 +389,7 @@ describe('a text that JSON has and PostgreSQL has not', () => {
       expect(await membership.look()).toMatchObject({ ...all, hosts: [{ report: { a: text } }] });
       const view = await membership.beat(HOST, [{ ...grant, settledAgeMs: null }]);
       expect(view).toMatchObject({ ...all, proven: [unit.id], hosts: [{ name: 'web1', report: null }] });
-      expect(view.wishes.at(-1)?.body).toEqual({ path: text });
+      expect(view.commands.at(-1)?.body).toEqual({ path: text });
     }
   });
 
@@ -403,7 +403,7 @@ describe('a text that JSON has and PostgreSQL has not', () => {
     const { id } = await ledger.target(TARGET);
     const sources = [{ name: 'docs\ud83d', keyPrefix: '\0' }];
     const unit = await membership.declare({ target: id, name: 'docs', sources });
-    await membership.wish(unit.id, 'rescan', said);
+    await membership.addCommand(unit.id, 'rescan', said);
     const read = await database.sql(
       // As they read them.
       `SELECT (SELECT json_agg(to_jsonb(row)) FROM ${S}.host AS row) AS hosts,
@@ -435,11 +435,11 @@ describe('a host', () => {
 
   test('hears once what others wish of a unit', async () => {
     const unit = await declare();
-    await membership.wish(unit.id, 'approve', { source: 'docs' });
-    const [wish] = (await membership.look()).wishes;
+    await membership.addCommand(unit.id, 'approve', { source: 'docs' });
+    const [wish] = (await membership.look()).commands;
     expect(wish).toMatchObject({ unit: unit.id, kind: 'approve', body: { source: 'docs' } });
     expect(
-      await Promise.all([membership.takeWish(wish?.id ?? 0), membership.takeWish(wish?.id ?? 0)]),
+      await Promise.all([membership.takeCommand(wish?.id ?? 0), membership.takeCommand(wish?.id ?? 0)]),
     ).toEqual(expect.arrayContaining([true, false]));
   });
 });

@@ -108,7 +108,7 @@ describe('what hosts of a cluster answer', () => {
     await hosts.sql(`INSERT INTO botsync.wish (unit, kind, body) SELECT id, kind, body::json FROM botsync.unit,
       (VALUES ('approve', 'null'), ('rescan', '{"source":5}'), ('dance', '{}')) AS nonsense (kind, body)`);
     await expect.poll(() => hosts.sql('SELECT * FROM botsync.wish'), POLL).toEqual([]);
-    const unread = 'what is wished of docs in the ledger cannot be read, and was deleted';
+    const unread = 'a command for docs in the ledger cannot be read, and was deleted';
     expect(one.log.filter((line) => line === unread)).toHaveLength(3);
     expect(one.log.filter((line) => line.startsWith('another host asked'))).toHaveLength(2);
     expect(await standing(one)).toBe('0');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fateOf, type AbsentFile, type Fate, type Absence } from '../../src/domain/record.ts';
+import { fateOf, type AbsentFile, type AbsenceAction, type Absence } from '../../src/domain/record.ts';
 
 const synced: AbsentFile = { state: 'synced', uploaded: true, expiresAtMs: null, absence: null };
 const neverSent: AbsentFile = { state: 'failed', uploaded: false, expiresAtMs: null, absence: null };
@@ -11,7 +11,7 @@ const pruned: AbsentFile = { ...synced, absence: 'pruned' };
 const orphan: AbsentFile = { ...synced, absence: 'orphan' };
 const putAway: AbsentFile = { state: 'removing', uploaded: true, expiresAtMs: 1, absence: null };
 
-test.each<[string, AbsentFile, Absence | null, Fate, Fate]>([
+test.each<[string, AbsentFile, Absence | null, AbsenceAction, AbsenceAction]>([
   ['in sync', synced, null, 'unknown', 'unknown'],
   ['in sync', synced, 'removed', 'keep', 'remove'],
   ['in sync', synced, 'kept', 'keep', 'keep'],

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { otherFacts, type Fact } from '../../src/domain/facts.ts';
 import type { CatalogFile } from '../../src/domain/file-catalog.ts';
-import type { ToldSettings } from '../../src/domain/settings.ts';
+import type { SentSettings } from '../../src/domain/settings.ts';
 
-const TOLD: ToldSettings = {
+const TOLD: SentSettings = {
   index: true,
   indexing: null,
   tags: { kind: 'manual' },

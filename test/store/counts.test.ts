@@ -137,7 +137,7 @@ describe('counts', () => {
       { path: 'overdue', kind: 'problem', reason: 'a day', retry: 'ask', retryAtMs: NOW + 1 },
       { path: 'unsearchable', kind: 'unsearchable', reason: 'empty', retry: 'change', retryAtMs: null },
     ]);
-    expect(store.notices.astray(new Map([['docs', target]]))).toMatchObject([{ count: 2 }]);
+    expect(store.notices.failingFiles(new Map([['docs', target]]))).toMatchObject([{ count: 2 }]);
   });
 
   test('failures, with the reason, in path order', () => {
@@ -272,7 +272,7 @@ describe('counts', () => {
     const told = (): unknown[] => [
       store.overview.tallies(NOW).map(({ failed, left }) => ({ failed, left })),
       store.overview.failures(sources, 9, NOW).map(({ path, kind, reason }) => ({ path, kind, reason })),
-      store.notices.astray(sources).length,
+      store.notices.failingFiles(sources).length,
       store.countFailedRemovals(target, 'docs'),
       store.sourcesWithRemovalsDue(NOW).length,
     ];

@@ -18,7 +18,7 @@ test('files that are astray are counted by source, with the first in path order'
   const store = openStore();
   const target = store.targetId(TARGET);
   const other = store.targetId({ ...TARGET, botId: 'bot-2' });
-  const astray = () => store.notices.astray(new Map([['docs', target]]));
+  const astray = () => store.notices.failingFiles(new Map([['docs', target]]));
   expect(astray()).toEqual([]);
   addSynced(store, target, 'docs', 'fine');
   for (const [name, state] of [

@@ -4,7 +4,7 @@ import { FileReader, type RowId } from '../../src/store/file-reader.ts';
 import { openReader } from '../../src/store/open-reader.ts';
 import type { StateReader } from '../../src/store/state-reader.ts';
 import type { SentAs, StateStore } from '../../src/store/state-store.ts';
-import { resolveSettings, toldOf } from '../../src/domain/settings.ts';
+import { resolveSettings, sentSettingsOf } from '../../src/domain/settings.ts';
 import {
   sending,
   addSending,
@@ -235,17 +235,17 @@ describe('beside files', () => {
     let asked = 0;
     const told = () => {
       asked += 1;
-      return toldOf(settings);
+      return sentSettingsOf(settings);
     };
     store.remote.rememberSettings('digest', told);
     store.remote.rememberSettings('digest', told);
     expect(asked).toBe(1);
-    expect(store.remote.toldSettings('digest')).toEqual(toldOf(settings));
+    expect(store.remote.toldSettings('digest')).toEqual(sentSettingsOf(settings));
     expect(store.remote.toldSettings('other')).toBeNull();
     store.close();
     const again = openStore(file);
     again.remote.rememberSettings('digest', told);
-    expect(again.remote.toldSettings('digest')).toEqual(toldOf(settings));
+    expect(again.remote.toldSettings('digest')).toEqual(sentSettingsOf(settings));
   });
 
   test('an operation that is not served, of one target, until it is', () => {
@@ -307,7 +307,7 @@ describe('a row that makes no sense is damage:', () => {
     const { store, target, file } = begin();
     addSent(store, target, 'a');
     store.remote.noteUnserved(target, 'list', { reason: '404', askedAtMs: NOW, isByToken: false });
-    store.remote.rememberSettings('digest', () => toldOf(resolveSettings([], 'text/plain')));
+    store.remote.rememberSettings('digest', () => sentSettingsOf(resolveSettings([], 'text/plain')));
     store.remote.saveVerification(NOW, '{}');
     expect(() => ask(store, target)).not.toThrow();
     store.close();

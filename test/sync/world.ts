@@ -27,7 +27,7 @@ import { type Overview } from '../../src/domain/status.ts';
 import { createSyncContext } from '../../src/sync/pass/create-sync-context.ts';
 import { NO_CHANGE_FEED, unwatchedStages, type SyncContextInput } from '../../src/sync/pass/sync-context.ts';
 import type { SendAgain } from '../../src/sync/pass/lost-file.ts';
-import { Flights } from '../../src/sync/pass/flights.ts';
+import { KeyLocks } from '../../src/sync/pass/key-locks.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
 import { findSources } from '../../src/sync/sources/source.ts';
 
@@ -213,7 +213,7 @@ export async function createWorldWith<T extends Clock>(
           stages: unwatchedStages(),
           isWatched: false,
           changeFeed: NO_CHANGE_FEED,
-          flights: new Flights(),
+          keyLocks: new KeyLocks(),
           detach: new AbortController().signal,
           stop: never,
           abort: never,

@@ -9,7 +9,7 @@ import type {
   SeenOfUnit,
   UnitRow,
   UnitSourceRow,
-  WishRow,
+  CommandRow,
 } from '../shared-ledger.ts';
 import type { Sql, SqlRow } from './sql.ts';
 import { quoted } from './schema.ts';
@@ -124,7 +124,7 @@ export class Membership implements ClusterMembership {
   }
 
   /** Adds a command for the holder of a unit. */
-  async wish(unit: number, kind: string, body: unknown): Promise<void> {
+  async addCommand(unit: number, kind: string, body: unknown): Promise<void> {
     await this.#sql(`INSERT INTO ${this.#schema}.wish (unit, kind, body) VALUES ($1, $2, $3)`, [
       unit,
       kind,
@@ -133,7 +133,7 @@ export class Membership implements ClusterMembership {
   }
 
   /** Removes a command. `false`: another host has removed it before. */
-  async takeWish(id: number): Promise<boolean> {
+  async takeCommand(id: number): Promise<boolean> {
     const rows = await this.#sql(`DELETE FROM ${this.#schema}.wish WHERE id = $1 RETURNING 1`, [id]);
     return rows.length > 0;
   }
@@ -180,7 +180,7 @@ function toView(row: SqlRow | undefined): ClusterView {
     proven: (row['proven'] as number[] | null) ?? [],
     hosts: (row['hosts'] as SqlRow[]).map(toHost),
     units: (row['units'] as SqlRow[]).map((unit) => toUnit(unit, Number(row['now_ms']))),
-    wishes: row['wishes'] as WishRow[],
+    commands: row['wishes'] as CommandRow[],
     settings: new Map(Object.entries((row['settings'] as Record<string, string> | null) ?? {})),
     databaseRun: String(row['run']),
     version: Number(row['version']),

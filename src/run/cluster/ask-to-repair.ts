@@ -22,7 +22,7 @@ export async function askHoldersToRepair(
         const unit = units.find(
           ({ holder, sources }) => holder !== null && sources.some(({ name }) => name === source),
         );
-        if (unit !== undefined) await membership.wish(unit.id, 'repair', { source });
+        if (unit !== undefined) await membership.addCommand(unit.id, 'repair', { source });
         all.push({ source, host: unit?.holderHost ?? null });
       }
       await cluster.messages.wake(cluster.config.host);

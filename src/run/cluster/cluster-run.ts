@@ -1,19 +1,24 @@
-import { DatabaseError, type ClusterView, type HostNews, type WishRow } from '../../cluster/shared-ledger.ts';
+import {
+  DatabaseError,
+  type ClusterView,
+  type HostNews,
+  type CommandRow,
+} from '../../cluster/shared-ledger.ts';
 import type { Hindrance } from '../../domain/hindrance.ts';
 import { beatMs, momentOf } from '../../domain/lease.ts';
 import { Bell } from '../../service/bell.ts';
 import { STATE_VERSION } from '../../store/schema.ts';
 import { SyncError } from '../sync-error.ts';
-import { carryOutWishes, type WishInput } from './carry-out-wishes.ts';
+import { carryOutCommands, type CommandInput } from './carry-out-commands.ts';
 import type { ClusterObserver, ClusterSituation } from './cluster-situation.ts';
 import { DeclaredUnits, type DeclaredUnitsInput } from './declared-units.ts';
 import { HeldUnits, type UnitWork } from './held-units.ts';
 import { HostName } from './host-name.ts';
-import { Neighbours } from './neighbours.ts';
+import { OtherHosts } from './other-hosts.ts';
 import { patienceMs } from './open-cluster.ts';
 import type { OwnUnit } from './own-units.ts';
 import { UnitDecisions } from './unit-decisions.ts';
-import { Sights } from './sights.ts';
+import { DirectoryChecks } from './directory-checks.ts';
 import type { Visited, VisitedCluster } from './visit.ts';
 
 /** Timers may fire this early, milliseconds. */
@@ -25,10 +30,10 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
   readonly version: string;
   /** Returns until when all changes of a unit are on the platform, epoch milliseconds; `null`: unknown. */
   readonly settledUntilMs: (unit: OwnUnit) => number | null;
-  /** See `WishInput.isAtWork`. */
-  readonly isAtWork: WishInput['isAtWork'];
-  /** Carries out a wish for a unit that this host holds. */
-  readonly wished: (unit: OwnUnit, wish: WishRow) => void;
+  /** See `CommandInput.isAtWork`. */
+  readonly isAtWork: CommandInput['isAtWork'];
+  /** Carries out a command for a unit that this host holds. */
+  readonly carryOut: (unit: OwnUnit, command: CommandRow) => void;
   /** Returns the report of this host's sources for other hosts, as JSON. */
   readonly report: () => string | null;
   /** Pauses that the platform asked for apply to all hosts. Milliseconds from now. */
@@ -40,10 +45,10 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
 export class ClusterRun {
   readonly #input: ClusterRunInput;
   readonly #name: HostName;
-  readonly #neighbours: Neighbours;
+  readonly #neighbours: OtherHosts;
   readonly #declared: DeclaredUnits;
   readonly #held: HeldUnits;
-  readonly #sights: Sights;
+  readonly #sights: DirectoryChecks;
   readonly #decisions: UnitDecisions;
   readonly #bell = new Bell();
   readonly #beganAtMs: number;
@@ -55,7 +60,7 @@ export class ClusterRun {
 
   constructor(input: ClusterRunInput) {
     const { cluster, clock } = input;
-    const neighbours = new Neighbours(cluster.config.host, cluster.config.leaseMs, clock.monotonic);
+    const neighbours = new OtherHosts(cluster.config.host, cluster.config.leaseMs, clock.monotonic);
     const name = new HostName({ ...input, neighbours });
     const declared = new DeclaredUnits(input);
     const left = (): void => {
@@ -68,7 +73,7 @@ export class ClusterRun {
     this.#name = name;
     this.#declared = declared;
     this.#held = held;
-    this.#sights = new Sights(input);
+    this.#sights = new DirectoryChecks(input);
     const sights = this.#sights;
     this.#decisions = new UnitDecisions({ ...input, name, neighbours, declared, sights, held });
   }
@@ -298,9 +303,9 @@ export class ClusterRun {
     });
   }
 
-  /** Takes and releases units as decided, and carries out wishes. */
+  /** Takes and releases units as decided, and carries out commands. */
   async #settle(view: ClusterView): Promise<void> {
-    const { cluster, visit, log, isAtWork, wished } = this.#input;
+    const { cluster, visit, log, isAtWork, carryOut } = this.#input;
     this.#decisions.look(view);
     for (const row of this.#decisions.abandoned(view)) await this.#held.free(row);
     for (const own of this.#declared.all) {
@@ -320,7 +325,7 @@ export class ClusterRun {
     const { membership } = cluster;
     const [declared, held] = [this.#declared, this.#held];
     await this.#askForFairShare();
-    await carryOutWishes(view.wishes, { membership, declared, held, log, isAtWork, wished });
+    await carryOutCommands(view.commands, { membership, declared, held, log, isAtWork, carryOut });
   }
 
   /**
@@ -333,7 +338,7 @@ export class ClusterRun {
     if (this.#hasAsked || joinedAtMs === null) return;
     if (clock.monotonic() - joinedAtMs < cluster.config.leaseMs) return;
     for (const { id, epoch } of this.#decisions.fairShare())
-      await cluster.membership.wish(id, 'release', { epoch });
+      await cluster.membership.addCommand(id, 'release', { epoch });
     this.#hasAsked = true;
     await this.wakeOthers();
   }

@@ -90,7 +90,7 @@ export async function standingOfCluster(
     isConfigured: ownNames.has(unit.name) || liveHosts.some((host) => host.units.includes(unit.id)),
     whyUntaken: whyUntaken(unit.id, liveHosts),
     settledAgeMs: unit.settledAgeMs,
-    wishes: view.wishes.filter((wish) => wish.unit === unit.id).map(({ kind }) => kind),
+    wishes: view.commands.filter((wish) => wish.unit === unit.id).map(({ kind }) => kind),
   }));
   const hosts = seenHosts.map((host): HostStanding => ({
     name: host.name,

@@ -2,7 +2,7 @@ import type { ClusterView, UnitRow } from '../../cluster/shared-ledger.ts';
 import { momentOf, type Moment } from '../../domain/lease.ts';
 import { HeldUnit, type HeldUnitInput, type UnitEnd } from './held-unit.ts';
 import type { HostName } from './host-name.ts';
-import type { Neighbours } from './neighbours.ts';
+import type { OtherHosts } from './other-hosts.ts';
 import type { Cluster } from './open-cluster.ts';
 import type { OwnUnit } from './own-units.ts';
 import type { Visit } from './visit.ts';
@@ -31,7 +31,7 @@ export interface UnitWork extends Pick<HeldUnitInput, 'stateFile' | 'clock' | 'l
 
 export interface HeldUnitsInput extends UnitWork {
   readonly name: HostName;
-  readonly neighbours: Neighbours;
+  readonly neighbours: OtherHosts;
   /** Called when a unit is not held any more. */
   readonly left: () => void;
 }

@@ -11,7 +11,7 @@ import { Watches } from '../../sync/daemon/watches.ts';
 import { lookAtPath } from '../../sync/sources/presence.ts';
 import { IGNORE_FILE } from '../../sync/sources/source.ts';
 import type { Cluster } from './open-cluster.ts';
-import { isDirectoryThere } from './sights.ts';
+import { isDirectoryThere } from './directory-checks.ts';
 import type { OwnUnit } from './own-units.ts';
 import { DatabaseError } from '../../cluster/shared-ledger.ts';
 import type { Clock } from '../../domain/clock.ts';

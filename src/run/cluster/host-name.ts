@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { HostNews } from '../../cluster/shared-ledger.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../service/logger.ts';
-import type { Neighbours } from './neighbours.ts';
+import type { OtherHosts } from './other-hosts.ts';
 import type { Cluster } from './open-cluster.ts';
 
 export interface HostNameInput {
   readonly cluster: Pick<Cluster, 'config' | 'membership'>;
   /** See `machineOf`. */
   readonly machine: string;
-  readonly neighbours: Neighbours;
+  readonly neighbours: OtherHosts;
   readonly clock: Clock;
   readonly log: Log;
 }

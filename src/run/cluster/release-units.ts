@@ -34,7 +34,7 @@ export async function releaseUnits(
   const { units } = await asked(() => membership.look(), config);
   const wanted = name === null ? heldHere(units, config.host) : [named(units, name)];
   await asked(async () => {
-    for (const { id, epoch } of wanted) await membership.wish(id, 'release', { epoch });
+    for (const { id, epoch } of wanted) await membership.addCommand(id, 'release', { epoch });
     await cluster.messages.wake(cluster.config.host);
   }, config);
   const untilMs = performance.now() + patienceMs;
@@ -74,9 +74,9 @@ async function waitFor(cluster: Cluster, before: UnitRow, untilMs: number): Prom
 
 async function takeBack({ membership, config }: Cluster, { id }: UnitRow): Promise<void> {
   await asked(async () => {
-    const { wishes } = await membership.look();
-    for (const wish of wishes)
-      if (wish.unit === id && wish.kind === 'release') await membership.takeWish(wish.id);
+    const { commands } = await membership.look();
+    for (const command of commands)
+      if (command.unit === id && command.kind === 'release') await membership.takeCommand(command.id);
   }, config);
 }
 

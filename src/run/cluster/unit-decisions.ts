@@ -12,10 +12,10 @@ import type { Log } from '../../service/logger.ts';
 import type { DeclaredUnits } from './declared-units.ts';
 import type { HeldUnits } from './held-units.ts';
 import type { HostName } from './host-name.ts';
-import type { Neighbours } from './neighbours.ts';
+import type { OtherHosts } from './other-hosts.ts';
 import type { Cluster } from './open-cluster.ts';
 import { mayGiveKeysOf, overlapOf, type OwnUnit } from './own-units.ts';
-import type { Sights } from './sights.ts';
+import type { DirectoryChecks } from './directory-checks.ts';
 import type { Visit } from './visit.ts';
 
 /** After this many beats a free unit is taken even if it was assigned to another host. */
@@ -30,9 +30,9 @@ const BEATS_OF_DOUBT = 2;
 export interface UnitDecisionsInput {
   readonly cluster: Pick<Cluster, 'config'>;
   readonly name: HostName;
-  readonly neighbours: Neighbours;
+  readonly neighbours: OtherHosts;
   readonly declared: DeclaredUnits;
-  readonly sights: Pick<Sights, 'unseenForMs'>;
+  readonly sights: Pick<DirectoryChecks, 'unseenForMs'>;
   readonly held: HeldUnits;
   readonly log: Log;
   /** Set if this host only visits the cluster, to take each unit once. */

@@ -9,7 +9,7 @@ import type { HostsApproval, HostsPrune, HostsRescan } from '../../words/asked.t
 import type { ClusterSituation } from '../cluster/cluster-situation.ts';
 import { clusterFacts, isSyncedHere, unitOf } from './cluster-facts.ts';
 import type { DaemonState } from './daemon-state.ts';
-import type { ClusterPort, PruneWish, Wished } from './cluster-port.ts';
+import type { ClusterPort, PruneCommand, CommandOutcome } from './cluster-port.ts';
 import type { DaemonView } from './daemons.ts';
 
 /** The daemons of this process, and the hosts that sync the other sources. */
@@ -30,9 +30,9 @@ export async function approveAnywhere(asked: Asked, source: string, digest: stri
   if (cluster === null || other === undefined) return daemon?.approve(source, digest) ?? nothing;
   const seen = firstSeenHere(other, haltOn(cluster, source));
   if (seen !== null) return { ...nothing, failed: [{ source, reason: isSeenHere(seen) }] };
-  const wished = await cluster.wish({ kind: 'approve', source, halt: digest });
-  if (wished.kind === 'passed-on') return { ...nothing, passedOn: [{ source, host: wished.host }] };
-  return { ...nothing, failed: [{ source, reason: whyNot(wished) }] };
+  const outcome = await cluster.command({ kind: 'approve', source, halt: digest });
+  if (outcome.kind === 'passed-on') return { ...nothing, passedOn: [{ source, host: outcome.host }] };
+  return { ...nothing, failed: [{ source, reason: whyNot(outcome) }] };
 }
 
 /** Returns the host that sees the files of a source if this host does not; `null` otherwise. */
@@ -57,17 +57,17 @@ export async function rescanAnywhere(
   // The path is user input: only paths below a directory go into the ledger.
   if (path !== null && !leadsBelow(path)) return { kind: 'outside' };
   if (source !== null) {
-    const wished = await cluster.wish({ kind: 'rescan', source, path });
-    if (wished.kind === 'passed-on') return { kind: 'passed-on', host: wished.host };
-    return { kind: 'not-passed-on', reason: whyNot(wished) };
+    const outcome = await cluster.command({ kind: 'rescan', source, path });
+    if (outcome.kind === 'passed-on') return { kind: 'passed-on', host: outcome.host };
+    return { kind: 'not-passed-on', reason: whyNot(outcome) };
   }
   // A rescan without a path is a pass over the whole unit, so one source of each unit is enough.
   const standing = clusterFacts(cluster);
   const units = new Map(others.map((one) => [unitOf(standing, one)?.name ?? one.name, one.name]));
   const failed = [];
   for (const name of units.values()) {
-    const wished = await cluster.wish({ kind: 'rescan', source: name, path: null });
-    if (wished.kind !== 'passed-on') failed.push(`${name} (${whyNot(wished)})`);
+    const outcome = await cluster.command({ kind: 'rescan', source: name, path: null });
+    if (outcome.kind !== 'passed-on') failed.push(`${name} (${whyNot(outcome)})`);
   }
   daemon?.rescan(null, null);
   return failed.length === 0 ? { kind: 'pass' } : { kind: 'not-passed-on', reason: failed.join('; ') };
@@ -76,21 +76,21 @@ export async function rescanAnywhere(
 /** Removes kept files of a source, on whichever host syncs it. Returns `null` while botsync is starting. */
 export async function pruneAnywhere(
   asked: Asked,
-  wanted: Omit<PruneWish, 'kind'>,
+  wanted: Omit<PruneCommand, 'kind'>,
 ): Promise<HostsPrune | null> {
   const { daemon, cluster } = asked;
   const { source } = wanted;
   if (cluster === null || elsewhere(asked, source).length === 0)
     return daemon === null ? null : pruneHere(daemon, wanted);
-  const wished = await cluster.wish({ kind: 'prune', ...wanted });
-  if (wished.kind === 'passed-on') return { kind: 'passed-on', host: wished.host };
-  return { kind: 'not-passed-on', reason: whyNot(wished) };
+  const outcome = await cluster.command({ kind: 'prune', ...wanted });
+  if (outcome.kind === 'passed-on') return { kind: 'passed-on', host: outcome.host };
+  return { kind: 'not-passed-on', reason: whyNot(outcome) };
 }
 
 /** Removes kept files of a source that a daemon of this process syncs. */
 export function pruneHere(
   daemon: Pick<DaemonView, 'prune'>,
-  { source, glob, digest }: Omit<PruneWish, 'kind'>,
+  { source, glob, digest }: Omit<PruneCommand, 'kind'>,
 ): HostsPrune {
   if (glob === null) return daemon.prune({ source, digest, matches: () => true });
   const reading = readPattern(glob);
@@ -114,6 +114,6 @@ function haltOn({ reports }: ClusterPort, source: string): HaltStatus | null {
   return all.find(({ name, halt }) => name === source && halt !== null)?.halt ?? null;
 }
 
-function whyNot(wished: Exclude<Wished, { readonly kind: 'passed-on' }>): string {
-  return wished.kind === 'nobody' ? 'no host syncs it' : wished.reason;
+function whyNot(outcome: Exclude<CommandOutcome, { readonly kind: 'passed-on' }>): string {
+  return outcome.kind === 'nobody' ? 'no host syncs it' : outcome.reason;
 }

@@ -1,4 +1,4 @@
-import { DatabaseError, type WishRow } from '../../cluster/shared-ledger.ts';
+import { DatabaseError, type CommandRow } from '../../cluster/shared-ledger.ts';
 import type { ClusterConfig, Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { beatMs, type Fence } from '../../domain/lease.ts';
@@ -22,7 +22,7 @@ import { SyncError } from '../sync-error.ts';
 import { version } from '../version.ts';
 import { pruneHere, whoSees } from './ask-hosts.ts';
 import type { Daemons } from './daemons.ts';
-import type { ClusterPort, Wish, Wished } from './cluster-port.ts';
+import type { ClusterPort, HostCommand, CommandOutcome } from './cluster-port.ts';
 
 /** Longest wait for a host to take a free unit, and the polling interval, milliseconds. */
 const LONGEST_MOVE_MS = 4000;
@@ -100,8 +100,8 @@ export class ClusterPart implements ClusterPort {
       settledUntilMs: ({ sources: [first] }) =>
         first === undefined ? null : (daemons.of(first.name)?.daemon.settledUntilMs ?? null),
       isAtWork: ({ sources }) => sources.every(({ name }) => daemons.of(name) !== undefined),
-      wished: (_, wish) => {
-        this.#wished(wish);
+      carryOut: (_, command) => {
+        this.#carryOut(command);
       },
       report: () => this.#report(),
     });
@@ -121,13 +121,13 @@ export class ClusterPart implements ClusterPort {
     if (this.situation.trouble === null) await this.#reports.look();
   }
 
-  /** Passes a wish to the host that syncs its source. */
-  async wish({ kind, ...body }: Wish): Promise<Wished> {
+  /** Passes a command to the host that syncs its source. */
+  async command({ kind, ...body }: HostCommand): Promise<CommandOutcome> {
     const { membership } = this.#input.cluster;
     try {
       const found = await this.#holderOf(body.source);
       if (found === null) return { kind: 'nobody' };
-      await membership.wish(found.unit, kind, body);
+      await membership.addCommand(found.unit, kind, body);
       await this.#run.wakeOthers();
       return { kind: 'passed-on', host: found.host };
     } catch (error) {
@@ -199,9 +199,9 @@ export class ClusterPart implements ClusterPort {
     }
   }
 
-  #wished({ kind, body }: WishRow): void {
+  #carryOut({ kind, body }: CommandRow): void {
     const { daemons, log } = this.#input;
-    const { source, path = null, halt = null, glob = null, digest = '' } = body as WishBody;
+    const { source, path = null, halt = null, glob = null, digest = '' } = body as CommandBody;
     const seeing = whoSees(this.situation, source);
     const answer = (): string => {
       if (seeing !== null && kind !== 'rescan') return isSeenBy(seeing);
@@ -221,8 +221,8 @@ export class ClusterPart implements ClusterPort {
   }
 }
 
-/** The body of a wish of any kind. */
-interface WishBody {
+/** The body of a command of any kind. */
+interface CommandBody {
   readonly source: string;
   readonly path?: string | null;
   readonly halt?: string | null;

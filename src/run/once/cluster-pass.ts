@@ -62,7 +62,7 @@ class ClusterPass {
       work: (own, worked) => this.#overUnit(own, worked),
       settledUntilMs: ({ id }) => this.#settled.get(id) ?? null,
       isAtWork: () => false,
-      wished: () => undefined,
+      carryOut: () => undefined,
       report: () => null,
       pauses: run.access,
       observer: NOBODY_FOLLOWS,

@@ -1,7 +1,7 @@
 import type { Summary } from '../../domain/report.ts';
 import type { Confirmations } from '../../sync/pass/confirmations.ts';
 import type { SendAgain } from '../../sync/pass/lost-file.ts';
-import type { WordOutcome } from '../../sync/pass/note-word.ts';
+import type { StatusOutcome } from '../../sync/pass/note-status.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Log } from '../../service/logger.ts';
 import type { EventFeed } from '../event-feed.ts';
@@ -74,7 +74,7 @@ export class Confirmation {
   }
 
   /** Counts a status that the platform reported. */
-  count(outcome: WordOutcome): void {
+  count(outcome: StatusOutcome): void {
     switch (outcome) {
       case 'searchable':
         this.#searchable += 1;

@@ -3,7 +3,7 @@ import type { Summary } from '../../domain/report.ts';
 import type { PlatformUsage } from '../../platform/usage.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { createSyncContext } from '../../sync/pass/create-sync-context.ts';
-import { Flights } from '../../sync/pass/flights.ts';
+import { KeyLocks } from '../../sync/pass/key-locks.ts';
 import { runPass } from '../../sync/pass/pass.ts';
 import { prune } from '../../sync/pass/removals.ts';
 import { NO_CHANGE_FEED, unwatchedStages, type SyncContext } from '../../sync/pass/sync-context.ts';
@@ -131,7 +131,7 @@ function contextOf(
     clock: systemClock,
     random: Math.random,
     emit: feed.emit,
-    onWord: (outcome) => {
+    onStatus: (outcome) => {
       confirmation.count(outcome);
     },
     waitLimits: { outageMs: giveUpAfterMs, pauseMs: giveUpAfterMs, removalMs: 0 },
@@ -144,7 +144,7 @@ function contextOf(
       },
     }),
     changeFeed: { ...NO_CHANGE_FEED, seenUntilMs: othersSettledUntilMs },
-    flights: new Flights(),
+    keyLocks: new KeyLocks(),
     detach: new AbortController().signal,
     ...{ stop, abort },
   });

@@ -4,7 +4,7 @@ import type { ListedFile } from '../../domain/file-catalog.ts';
 import { readMark, type Mark } from '../../domain/mark.ts';
 import { delayOf, readStatus, type PlatformStatus } from '../../domain/platform-status.ts';
 import type { Difference, FileRecord } from '../../domain/record.ts';
-import type { ToldSettings } from '../../domain/settings.ts';
+import type { SentSettings } from '../../domain/settings.ts';
 import type { FoundFile } from '../../store/remote.ts';
 import type { DifferenceReason } from '../../domain/status.ts';
 
@@ -39,7 +39,7 @@ export interface CompareTerms {
   /** The platform's time, epoch milliseconds. */
   readonly nowMs: number;
   /** Returns the settings that were sent under a digest; `null`: no longer known. */
-  readonly toldSettings: (digest: string) => ToldSettings | null;
+  readonly toldSettings: (digest: string) => SentSettings | null;
 }
 
 /** The grace period for the platform to delete an expired file, milliseconds. */
@@ -137,7 +137,7 @@ function delayDifference(sent: FileRecord, status: PlatformStatus, nowMs: number
   return different('pending', detail, delay === 'lost' ? 'content' : null);
 }
 
-function factsOf(sent: FileRecord, file: ListedFile, told: ToldSettings | null): Comparison | null {
+function factsOf(sent: FileRecord, file: ListedFile, told: SentSettings | null): Comparison | null {
   if (sent.changing !== null) return NONE;
   const others: string[] = told === null ? [] : otherFacts(file, told);
   if (file.expiresAtMs !== sent.expiresAtMs) others.push('expiresAt');

@@ -1,6 +1,6 @@
 import { needsNoContent } from '../../domain/change-in-place.ts';
 import type { ResolvedSettings } from '../../domain/rules.ts';
-import { toldOf } from '../../domain/settings.ts';
+import { sentSettingsOf } from '../../domain/settings.ts';
 import type { RemoteReader } from '../../store/remote.ts';
 
 /**
@@ -17,7 +17,7 @@ export function settingsComparer(
   const compare = (before: string, after: ResolvedSettings): boolean => {
     if (before === after.digest) return true;
     const told = remote.toldSettings(before);
-    return told !== null && needsNoContent(told, toldOf(after.settings));
+    return told !== null && needsNoContent(told, sentSettingsOf(after.settings));
   };
   return (before, after) => {
     if (!canUpdate()) return false;

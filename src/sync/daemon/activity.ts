@@ -7,7 +7,7 @@ import type { Passes } from './passes.ts';
 import type { PathRescans } from './path-rescans.ts';
 
 export interface ActivityInput {
-  readonly syncContext: Pick<SyncContext, 'flights' | 'breaker'>;
+  readonly syncContext: Pick<SyncContext, 'keyLocks' | 'breaker'>;
   readonly blockade: Pick<Blockade, 'refusal' | 'shortage'>;
   readonly passes: Pick<Passes, 'isUnderWay' | 'hasEnded' | 'outlook'>;
   readonly rescans: Pick<PathRescans, 'waiting'>;
@@ -19,7 +19,7 @@ export interface ActivityInput {
 
 export function activityOf(input: ActivityInput): DaemonActivity {
   const { passes, rescans, dueDates, watched, clock } = input;
-  const { flights, breaker } = input.syncContext;
+  const { keyLocks, breaker } = input.syncContext;
   const { refusal, shortage } = input.blockade;
   const { outage } = breaker;
   const { nextPassMs, failedAgainMs } = passes.outlook;
@@ -28,7 +28,7 @@ export function activityOf(input: ActivityInput): DaemonActivity {
     isFirstPassOver: passes.hasEnded,
     watchedDirectories: [...watched.values()].reduce((sum, one) => sum + one, 0),
     queued: rescans.waiting,
-    sending: flights.count,
+    sending: keyLocks.count,
     platformOutOfReach: breaker.isOpen,
     outage: outage && {
       since: new Date(outage.sinceMs).toISOString(),

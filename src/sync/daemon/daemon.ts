@@ -10,7 +10,7 @@ import type { DaemonActivity, Trigger } from '../events.ts';
 import { DueDates } from './due-dates.ts';
 import { createSyncContext } from '../pass/create-sync-context.ts';
 import type { SyncContext, SyncServices, SyncSettings } from '../pass/sync-context.ts';
-import { Flights } from '../pass/flights.ts';
+import { KeyLocks } from '../pass/key-locks.ts';
 import { hintedPathsFor, type HintedPaths } from './hinted-paths.ts';
 import { PathRescans } from './path-rescans.ts';
 import { findLost } from './lost-files.ts';
@@ -49,7 +49,7 @@ export class Daemon {
   readonly #outageProbe: OutageProbe;
   readonly #approvals = new Approvals();
   /** Shared by all settings: running work continues after a reload. */
-  readonly #flights = new Flights();
+  readonly #keyLocks = new KeyLocks();
   /** Breaks off running work under any settings. */
   readonly #broken = new AbortController();
   readonly #tickBell = new Bell();
@@ -118,7 +118,7 @@ export class Daemon {
       this.#broken.abort();
       throw error;
     } finally {
-      await this.#flights.idle();
+      await this.#keyLocks.idle();
       await this.#watches.close();
       this.#isOver = true;
       this.#next?.taken();
@@ -140,7 +140,7 @@ export class Daemon {
       this.#next = { settings, taken: resolve };
       this.#switch.abort();
     });
-    return { whenSettled: this.#flights.allEnded() };
+    return { whenSettled: this.#keyLocks.allEnded() };
   }
 
   /**
@@ -246,7 +246,7 @@ export class Daemon {
   /** Returns the time up to which all changes in a source have been rescanned, epoch milliseconds. */
   #seenUntilMs(source: string): number {
     const oldest = [this.#rescans.oldest(source), this.#hinted.oldest(source)];
-    return Math.min(this.#watches.toldUntilMs(source), ...oldest.map((atMs) => (atMs ?? Infinity) - 1));
+    return Math.min(this.#watches.reportedUntilMs(source), ...oldest.map((atMs) => (atMs ?? Infinity) - 1));
   }
 
   get #blockade(): Blockade {
@@ -271,7 +271,7 @@ export class Daemon {
       ...this.#input,
       ...this.#settings,
       waitLimits: { outageMs: Infinity, pauseMs: config.watch.rescanMs, removalMs: config.removals.delayMs },
-      flights: this.#flights,
+      keyLocks: this.#keyLocks,
       changeFeed: {
         ignores: (source, path) => this.#watches.ignores(source, path),
         rescan: (source, path) => {

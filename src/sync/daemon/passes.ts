@@ -139,7 +139,7 @@ export class Passes {
     return (event) => {
       if (event.kind === 'file' && isChange(event.file)) {
         const { source } = event.file;
-        const isOnItsWay = rescans.waiting > 0 || watches.toldUntilMs(source) < clock.now();
+        const isOnItsWay = rescans.waiting > 0 || watches.reportedUntilMs(source) < clock.now();
         if (!isOnItsWay) emit({ kind: 'found-by-rescan', source });
       }
       emit(event);

@@ -52,8 +52,8 @@ export class SourceWatch {
   }
 
   /** The time up to which all events have been reported, epoch milliseconds. */
-  get toldUntilMs(): number {
-    return this.#watcher?.toldUntilMs ?? this.#clock.now();
+  get reportedUntilMs(): number {
+    return this.#watcher?.reportedUntilMs ?? this.#clock.now();
   }
 
   /** Resolves when every directory is watched. */

@@ -88,7 +88,7 @@ export class Verifications {
     catalog: NonNullable<SyncContext['catalog']>,
     isToMend: boolean,
   ): Promise<boolean> {
-    const { state, clock, stop, config, flights, emit, random, disk, platformName } = syncContext;
+    const { state, clock, stop, config, keyLocks, emit, random, disk, platformName } = syncContext;
     try {
       const verified = await verifyBots({
         config,
@@ -98,7 +98,7 @@ export class Verifications {
         // Retries are not reported.
         ports: { clock, random, patienceMs: config.upload.giveUpAfterMs, onRetry: () => undefined, stop },
         platformNow: planningTime(syncContext),
-        isBusy: (id) => flights.has(id),
+        isBusy: (id) => keyLocks.has(id),
         readDigest: null,
         ...(disk !== undefined && { disk }),
         onDifference: (difference, target) => {

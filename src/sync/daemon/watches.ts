@@ -73,8 +73,8 @@ export class Watches {
   }
 
   /** Returns the time up to which all changes in a source have been queued for a rescan, epoch milliseconds. */
-  toldUntilMs(name: string): number {
-    const toldUntilMs = this.#watches.get(name)?.toldUntilMs ?? this.#clock.now();
+  reportedUntilMs(name: string): number {
+    const toldUntilMs = this.#watches.get(name)?.reportedUntilMs ?? this.#clock.now();
     return Math.min(toldUntilMs, this.#lostFromMs.get(name) ?? Infinity);
   }
 

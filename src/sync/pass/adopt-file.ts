@@ -1,7 +1,7 @@
-import { standingOf, type Adoptable } from '../../domain/adoption.ts';
+import { verdictOnContent, type Adoptable } from '../../domain/adoption.ts';
 import { renewalTime } from '../../domain/expiry.ts';
 import type { ListedFile } from '../../domain/file-catalog.ts';
-import { toldOf } from '../../domain/settings.ts';
+import { sentSettingsOf } from '../../domain/settings.ts';
 import type { RowId } from '../../store/file-reader.ts';
 import { compareContent, type Comparison } from '../../files/compare-content.ts';
 import { ADOPTED } from '../plan/outcome.ts';
@@ -68,11 +68,16 @@ function record(
     sizeBytes: item.sizeBytes,
     sha256: found.sha256,
     remoteId: there.id,
-    ...standingOf(there, { sizeBytes: item.sizeBytes, sha256: found.sha256 }, settings.index, clock.now()),
+    ...verdictOnContent(
+      there,
+      { sizeBytes: item.sizeBytes, sha256: found.sha256 },
+      settings.index,
+      clock.now(),
+    ),
     expiresAtMs,
     renewAtMs: expiresAtMs === null ? null : renewalTime(settings.expiry, expiresAtMs),
   };
-  state.remote.rememberSettings(digest, () => toldOf(settings));
+  state.remote.rememberSettings(digest, () => sentSettingsOf(settings));
   state.remote.recordAdopted(id, adopted, clock.now());
   // The platform has already reported the status of most: these are not asked about.
   if (adopted.askAtMs !== null) confirmations?.noteSent();

@@ -1,11 +1,11 @@
-import { standingOf } from '../../domain/adoption.ts';
+import { verdictOnContent } from '../../domain/adoption.ts';
 import { isUpdated, planUpdate, type PlannedUpdate } from '../../domain/change-in-place.ts';
 import { renewalTime } from '../../domain/expiry.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
 import type { CatalogFile } from '../../domain/file-catalog.ts';
 import { prepareUpsert } from '../../domain/limits.ts';
 import { MARK_NAME, markOf, readMark } from '../../domain/mark.ts';
-import { toldOf, type ToldSettings } from '../../domain/settings.ts';
+import { sentSettingsOf, type SentSettings } from '../../domain/settings.ts';
 import type { ChangedFile } from '../../store/remote.ts';
 import type { RowId } from '../../store/file-reader.ts';
 import type { StateStore } from '../../store/state-store.ts';
@@ -24,7 +24,7 @@ export interface InPlaceTask {
   /** Of the content. */
   readonly sha256: Buffer;
   /** All settings that the platform may have for it. */
-  readonly before: readonly ToldSettings[];
+  readonly before: readonly SentSettings[];
 }
 
 export type InPlaceEnd =
@@ -99,7 +99,7 @@ function markFor({ sha256, source }: InPlaceTask, { config }: WalkContext) {
 
 function isAsAsked(file: CatalogFile, planned: PlannedUpdate, { item, remoteId }: InPlaceTask): boolean {
   const { sizeBytes, resolved } = item;
-  return isUpdated(file, planned, toldOf(resolved.settings), { remoteId, sizeBytes });
+  return isUpdated(file, planned, sentSettingsOf(resolved.settings), { remoteId, sizeBytes });
 }
 
 /** Returns the task of changing a recorded file; `null` if too little is known about it. */
@@ -132,7 +132,7 @@ export function changedFileOf(
     settingsDigest: digest,
     expiresAtMs,
     renewAtMs: expiresAtMs === null ? null : renewalTime(settings.expiry, expiresAtMs),
-    ...standingOf(file, { sizeBytes: item.sizeBytes, sha256 }, settings.index, nowMs),
+    ...verdictOnContent(file, { sizeBytes: item.sizeBytes, sha256 }, settings.index, nowMs),
     isMarked: readMark(file.metadata) !== null,
   };
 }

@@ -7,7 +7,7 @@ import { GONE, NOT_LISTED, readStatus, type PlatformStatus } from '../../domain/
 import { realTimer } from '../../service/system-clock.ts';
 import type { SentRecord } from '../../domain/record.ts';
 import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
-import { noteWord, reportFailure, type WordPorts } from './note-word.ts';
+import { noteStatus, reportFailure, type StatusPorts } from './note-status.ts';
 import type { LostFile, SendAgain } from './lost-file.ts';
 import { setMark, type MarkPorts } from './set-mark.ts';
 
@@ -29,7 +29,7 @@ const LONGEST_REST_MS = 60_000;
 /** While a caller waits, the longest delay between questions about a file, milliseconds. */
 const LONGEST_ASK_WHILE_WAITING_MS = 10_000;
 
-export interface ConfirmationPorts extends WordPorts, MarkPorts {
+export interface ConfirmationPorts extends StatusPorts, MarkPorts {
   readonly clock: Clock;
   readonly catalog: ServedCatalog;
   /** The bots of the configuration, each target once. */
@@ -297,7 +297,7 @@ export class Confirmations {
       if (isInTime) this.#lost.push(lost);
       return isInTime;
     };
-    noteWord(status, file, bot, { ...this.#ports, longestAskMs: this.#longestAskMs, willResend });
+    noteStatus(status, file, bot, { ...this.#ports, longestAskMs: this.#longestAskMs, willResend });
   }
 
   /** Ignores operations that are not served, which the catalog remembers; other failures may be temporary. */

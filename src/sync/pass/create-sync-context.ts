@@ -74,7 +74,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
 
 /** Creates the confirmations of a context; `null`: the platform is not asked. */
 function confirmationsOf(context: Omit<SyncContext, 'confirmations'>): Confirmations | null {
-  const { config, platformName, state, catalog, clock, emit, flights, platform, breaker, stop, onWord } =
+  const { config, platformName, state, catalog, clock, emit, keyLocks, platform, breaker, stop, onStatus } =
     context;
   if (catalog === null) return null;
   const bots = new Map(
@@ -88,9 +88,9 @@ function confirmationsOf(context: Omit<SyncContext, 'confirmations'>): Confirmat
     catalog,
     clock,
     emit,
-    flights,
+    keyLocks,
     stop,
-    onWord,
+    onStatus,
     bots: [...bots.values()],
     attempts: config.upload.attempts,
     isMarking: config.platform.mark,

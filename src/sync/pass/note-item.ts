@@ -59,15 +59,15 @@ function noteAbsent(
   item: Extract<PlanItem, { kind: 'absent' }>,
   source: Source,
   target: number,
-  { state, summary, config, clock, flights, changeFeed, claims }: WalkContext,
+  { state, summary, config, clock, keyLocks, changeFeed, claims }: WalkContext,
 ): void {
   const { record } = item;
   const id = { target, key: record.key };
   if (item.absence === null) return;
   for (const other of claims.takeOthers(target, record.key)) changeFeed.rescan(other.source, other.path);
-  if (flights.has(id)) {
-    // The outcome, and so the record, is known only when the flight ends.
-    void flights.ended(id).then(() => {
+  if (keyLocks.has(id)) {
+    // The outcome, and so the record, is known only when the task ends.
+    void keyLocks.ended(id).then(() => {
       changeFeed.rescan(source.config.name, record.path);
     });
     return;

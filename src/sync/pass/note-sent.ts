@@ -2,7 +2,7 @@ import { renewalTime } from '../../domain/expiry.ts';
 import { FIRST_ASKED_AFTER_MS } from '../../domain/confirmation.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
 import type { FileEvent } from '../../domain/report.ts';
-import { toldOf } from '../../domain/settings.ts';
+import { sentSettingsOf } from '../../domain/settings.ts';
 import type { RowId } from '../../store/file-reader.ts';
 import type { Attempt, Lifetime, SendFailure, SentAs } from '../../store/state-store.ts';
 import { kindOfSend } from '../plan/outcome.ts';
@@ -72,7 +72,7 @@ function noteSuccess(sent: Extract<Sent, { kind: 'sent' }>, file: TriedFile, con
   const { sizeBytes } = sent.state;
   const event = eventOf(file);
   if (event.kind === 'upload') tellDelivery(sent, file, context);
-  state.remote.rememberSettings(sent.state.settingsDigest, () => toldOf(sent.settings));
+  state.remote.rememberSettings(sent.state.settingsDigest, () => sentSettingsOf(sent.settings));
   const as = sentAs(sent, file, context);
   state.recordSynced(file.id, sent.state, sent.sha256, as, clock.now());
   if (as.askAtMs !== null) context.confirmations?.noteSent();

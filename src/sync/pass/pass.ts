@@ -39,7 +39,7 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     const isFirst = syncContext.round.pass === 0;
     syncContext.round = newRound(state.nextPassNumber(), input.blockade);
     // Running work may change records before the pass reads them.
-    syncContext.round.hadRescans = syncContext.flights.count > 0;
+    syncContext.round.hadRescans = syncContext.keyLocks.count > 0;
     const context = passContext(syncContext, input, workers);
     state.correctMoments(clock.now());
     state.removals.dropExpired(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
@@ -61,7 +61,7 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
       credentials: context.round.blockade.refusal !== null,
       halted: isHalted,
     });
-    if (platform.hasToldTime()) state.savePlatformAhead(Math.max(0, platform.now() - clock.now()));
+    if (platform.isTimeKnown()) state.savePlatformAhead(Math.max(0, platform.now() - clock.now()));
     state.savePass(context.round.pass, clock.now(), exitCode, JSON.stringify(summary));
     return exitCode;
   } catch (error) {

@@ -49,14 +49,14 @@ export async function removeFile(
   turn: OutageTurn,
   context: WalkContext,
 ): Promise<void> {
-  const { summary, flights, breaker, isWatched } = context;
+  const { summary, keyLocks, breaker, isWatched } = context;
   const id = { target, key: record.key };
-  if (isWatched && breaker.isOpen && flights.has(id)) {
-    // The running flight waits for the platform, and this would wait for the flight.
+  if (isWatched && breaker.isOpen && keyLocks.has(id)) {
+    // The running task waits for the platform, and this would wait for the task.
     summary.pending += 1;
     return;
   }
-  await flights.run(id, null, async () => {
+  await keyLocks.run(id, null, async () => {
     const removal: Removal = { source, id, record, context };
     const isDue = isStillDue(id, source.config.name, record, context) && mayGo(source, id, record, context);
     const isOut = breaker.isOpen;
@@ -169,10 +169,10 @@ function isStillDue(id: RowId, source: string, record: FileRecord, { state, conf
 /** Returns whether a file may be removed now. Checked again before each attempt. */
 function mayGo(source: Source, id: RowId, record: FileRecord, context: WalkContext): boolean {
   const { path, fingerprint, absence } = record;
-  const { state, round, stop, flights, clock } = context;
+  const { state, round, stop, keyLocks, clock } = context;
   const isObstructed = stop.aborted || round.blockade.reasonAgainst(source.config.botId, false) !== null;
   if (isObstructed) return false;
-  if (round.unsent.mayHave(fingerprint, clock.monotonic()) || flights.mayHave(fingerprint)) return false;
+  if (round.unsent.mayHave(fingerprint, clock.monotonic()) || keyLocks.mayHave(fingerprint)) return false;
   // The old key may be removed once the platform has the file under the new one.
   const ownKey = fileKey(source.config.keyPrefix, path);
   const isReplaced = ownKey !== id.key && state.find({ ...id, key: ownKey })?.state === 'synced';

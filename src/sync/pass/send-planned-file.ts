@@ -1,7 +1,7 @@
 import { isContentConfirmed } from '../../domain/change-in-place.ts';
 import { sizeInFingerprint } from '../../domain/fingerprint.ts';
 import { differenceOf, type FileRecord } from '../../domain/record.ts';
-import { toldOf } from '../../domain/settings.ts';
+import { sentSettingsOf } from '../../domain/settings.ts';
 import type { RowId } from '../../store/file-reader.ts';
 import type { Attempt } from '../../store/state-store.ts';
 import { compareContent } from '../../files/compare-content.ts';
@@ -28,7 +28,7 @@ export function sendPlannedFile(
 ): Promise<void> {
   const { file: stage } = context.stages;
   const id: RowId = { target, key: item.key };
-  return context.flights.run(id, item.fingerprint, async (hadToWait) => {
+  return context.keyLocks.run(id, item.fingerprint, async (hadToWait) => {
     stage.begin();
     try {
       await new PlannedFile(item, source, id, context).send(hadToWait);
@@ -132,7 +132,7 @@ class PlannedFile {
     const task = inPlaceTaskOf(this.#item, this.#source, this.#id, state);
     if (task === null) return false;
     const { settings, digest } = this.#item.resolved;
-    state.remote.rememberSettings(digest, () => toldOf(settings));
+    state.remote.rememberSettings(digest, () => sentSettingsOf(settings));
     if (digest !== this.#item.record?.settingsDigest) await state.remote.beginChanging(this.#id, digest);
     const ended = await changeInPlace(task, this.#context);
     const { kind, counts, reason } = kindOfSend(this.#item);

@@ -44,7 +44,7 @@ export class SendWatch {
       },
       storeBytesPerSecond: () => platform.storeBytesPerSecond(),
       now: () => platform.now(),
-      hasToldTime: () => platform.hasToldTime(),
+      isTimeKnown: () => platform.isTimeKnown(),
     };
   }
 

@@ -8,25 +8,25 @@ import { readStatus } from '../../domain/platform-status.ts';
 import type { SentRecord } from '../../domain/record.ts';
 import type { StateStore } from '../../store/state-store.ts';
 import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
-import type { Flights } from './flights.ts';
+import type { KeyLocks } from './key-locks.ts';
 
 /** Attempts to set a mark end after this, milliseconds. */
 const GIVE_UP_MS = 86_400_000;
 
-/** The delay if another flight of the key is in progress, milliseconds. */
+/** The delay if another task of the key is in progress, milliseconds. */
 const AFTER_FLIGHT_MS = 1000;
 
 export interface MarkPorts {
   readonly state: StateStore;
   readonly clock: Clock;
   readonly catalog: ServedCatalog;
-  readonly flights: Flights;
+  readonly keyLocks: KeyLocks;
   readonly emit: Emit;
   readonly isMarking: boolean;
 }
 
 /**
- * Sets the mark of content that was too large to be hashed before its upsert, as a flight of its key. Returns why the
+ * Sets the mark of content that was too large to be hashed before its upsert, as a task of its key. Returns why the
  * platform could not be asked; `null` if it could.
  */
 export async function setMark(
@@ -35,17 +35,17 @@ export async function setMark(
   ports: MarkPorts,
   signal: AbortSignal,
 ): Promise<OptionalFailure | null> {
-  const { state, clock, catalog, flights, isMarking } = ports;
+  const { state, clock, catalog, keyLocks, isMarking } = ports;
   if (!isMarking || !catalog.serves(bot.target, 'update')) {
     state.remote.recordMarked(file, false);
     return null;
   }
-  if (flights.has(file)) {
+  if (keyLocks.has(file)) {
     state.remote.postpone(file, clock.now() + AFTER_FLIGHT_MS);
     return null;
   }
   let failure: OptionalFailure | null = null;
-  await flights.run(file, null, async () => {
+  await keyLocks.run(file, null, async () => {
     // The file may have been sent again in the meantime: the mark would be that of other content.
     if (state.isCurrent(file)) failure = await update(file, bot, ports, signal);
   });

@@ -15,9 +15,9 @@ import { Listings } from '../catalog/list-adoptable.ts';
 import type { Confirmations } from './confirmations.ts';
 import { ServedCatalog } from '../catalog/served-catalog.ts';
 import { Claims } from '../plan/claims.ts';
-import type { Flights } from './flights.ts';
+import type { KeyLocks } from './key-locks.ts';
 import { IndexWarnings, PatternWarnings } from './pattern-warnings.ts';
-import type { WordOutcome } from './note-word.ts';
+import type { StatusOutcome } from './note-status.ts';
 import { Roots } from './roots.ts';
 import { Unsent } from './unsent.ts';
 import type { Workers } from './workers.ts';
@@ -59,11 +59,11 @@ export interface SyncMode {
   readonly isWatched: boolean;
   readonly changeFeed: ChangeFeed;
   /** Called for each file whose status the platform has reported. */
-  readonly onWord?: (outcome: WordOutcome) => void;
+  readonly onStatus?: (outcome: StatusOutcome) => void;
   /** Called when an outage is over. `hasParked`: some files did not wait for that. */
   readonly recovered?: (hasParked: boolean) => void;
   /** Shared with the contexts of a daemon before and after a reload. */
-  readonly flights: Flights;
+  readonly keyLocks: KeyLocks;
   /** Running work is not waited for once it aborts, and continues on its own. */
   readonly detach: AbortSignal;
 }
@@ -184,7 +184,7 @@ export interface PassContext extends WalkContext {
 export function planningTime({ platform, state, clock, beganAt }: PlanningInput): () => number {
   const aheadMs = state.platformAheadMs();
   return () => {
-    if (platform.hasToldTime()) return platform.now();
+    if (platform.isTimeKnown()) return platform.now();
     // Our clock may have been set back since.
     const sinceBeganMs = Math.floor(clock.monotonic() - beganAt.monotonicMs);
     return Math.max(platform.now(), beganAt.wallMs + sinceBeganMs) + aheadMs;

@@ -1,7 +1,7 @@
 import { quoteForShell } from '../../config/problem.ts';
 import { lstatSync, statSync, type Stats } from 'node:fs';
 import type { Config } from '../../config/config.ts';
-import { fateOf, type Fate, type FileRecord } from '../../domain/record.ts';
+import { fateOf, type AbsenceAction, type FileRecord } from '../../domain/record.ts';
 import { type FileKey, type RelativePath, fileKey } from '../../domain/key.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { guardRemovals, REMOVAL_WINDOW_MS, type Halt, type RemovalExcess } from '../../domain/guard.ts';
@@ -207,7 +207,7 @@ function ofEvent({ event }: ItemOutcome): Plan {
 const NO_SUCH_FILE = 'file not found';
 const UNSEEN = 'it cannot be read';
 
-function ofFate(fate: Exclude<Fate, 'remove'>): Plan {
+function ofFate(fate: Exclude<AbsenceAction, 'remove'>): Plan {
   switch (fate) {
     case 'unknown':
       return without('problem', UNSEEN);

@@ -2,7 +2,7 @@ import {
   fateOf,
   isAskedFor,
   type AbsentFile,
-  type Fate,
+  type AbsenceAction,
   type RemovalMode,
   type Absence,
   type FileRecord,
@@ -25,7 +25,7 @@ export interface ItemOutcome {
   /** The new absence of the record; `undefined`: as before. */
   readonly absence: Absence | null | undefined;
   /** For a missing file. */
-  readonly fate: Fate | null;
+  readonly fate: AbsenceAction | null;
 }
 
 /** Data of a record that a plan does not contain. */

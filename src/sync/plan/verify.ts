@@ -29,7 +29,7 @@ export interface VerifyInput {
   readonly ports: AskPorts;
   /** The platform's time, epoch milliseconds. */
   readonly platformNow: () => number;
-  /** Returns whether a flight of the key is in progress. */
+  /** Returns whether a task of the key is in progress. */
   readonly isBusy: (key: FileKey) => boolean;
   /** Reads the contents as well; `null`: sizes and marks are relied on. */
   readonly readDigest: ReadDigest | null;

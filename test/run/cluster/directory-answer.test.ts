@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isDirectoryThere } from '../../../src/run/cluster/sights.ts';
+import { isDirectoryThere } from '../../../src/run/cluster/directory-checks.ts';
 import { mountHanging, NO_MOUNTS } from '../../mounts.ts';
 import { makeTemporaryDirectory } from '../../temporary-directory.ts';
 

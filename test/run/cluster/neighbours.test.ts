@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ClusterView, UnitRow } from '../../../src/cluster/shared-ledger.ts';
-import { Neighbours } from '../../../src/run/cluster/neighbours.ts';
+import { OtherHosts } from '../../../src/run/cluster/other-hosts.ts';
 import type { OwnUnit } from '../../../src/run/cluster/own-units.ts';
 
 const HOST = {
@@ -25,13 +25,13 @@ function unit(id: number, keyPrefix: string, more: Partial<UnitRow> = {}): UnitR
 
 /** Until when all other units have sent what was there, after such units were seen at the moment 1000. */
 function settledUntilMs(units: readonly UnitRow[]): number {
-  const neighbours = new Neighbours('web1', 3000, () => 0);
+  const neighbours = new OtherHosts('web1', 3000, () => 0);
   const view: ClusterView = {
     ...{
       isKnown: true,
       proven: [],
       units,
-      wishes: [],
+      commands: [],
       settings: new Map(),
       databaseRun: '1',
       version: 1,

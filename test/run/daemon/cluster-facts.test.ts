@@ -15,7 +15,7 @@ test.each<[string, unknown, string | undefined]>([
     ...{ hindrances: [], report, pausedForMs: 0 },
   };
   const view = {
-    ...{ isKnown: true, proven: [], hosts: [web2], units: [], wishes: [], settings: new Map() },
+    ...{ isKnown: true, proven: [], hosts: [web2], units: [], commands: [], settings: new Map() },
     ...{ databaseRun: '1', version: 1, stateVersion: 1 },
   };
   const reports = new HostReports({ look: () => Promise.resolve(view) }, () => 0);

@@ -4,7 +4,7 @@ import { stepAfter } from '../../../src/domain/confirmation.ts';
 import type { ListedFile } from '../../../src/domain/file-catalog.ts';
 import { markOf } from '../../../src/domain/mark.ts';
 import { readStatus } from '../../../src/domain/platform-status.ts';
-import { toldOf } from '../../../src/domain/settings.ts';
+import { sentSettingsOf } from '../../../src/domain/settings.ts';
 import type { FileRecord } from '../../../src/domain/record.ts';
 import { compareFile } from '../../../src/sync/catalog/compare.ts';
 import { DAY, HOUR, MINUTE, NOW, PLAIN, RECORD } from '../../domain/fixture.ts';
@@ -41,8 +41,8 @@ const LISTED: ListedFile = {
 
 /** What the platform was told, by digests. */
 const TOLD = new Map([
-  ['digest', toldOf(PLAIN)],
-  ['indexed', toldOf({ ...PLAIN, index: true })],
+  ['digest', sentSettingsOf(PLAIN)],
+  ['indexed', sentSettingsOf({ ...PLAIN, index: true })],
 ]);
 
 const UNMARKED = { metadata: {} };
@@ -215,7 +215,7 @@ test('says of every status what a confirmation says', () => {
 });
 
 test('the reason says which facts are others', () => {
-  const terms = { nowMs: NOW, toldSettings: () => toldOf({ ...PLAIN, tags: { a: 'b' } }) };
+  const terms = { nowMs: NOW, toldSettings: () => sentSettingsOf({ ...PLAIN, tags: { a: 'b' } }) };
   expect(compareFile(SENT, { ...LISTED, expiresAtMs: EXPIRY }, terms)).toMatchObject({
     difference: { detail: 'settings differ: tags, expiresAt' },
   });

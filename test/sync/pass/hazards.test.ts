@@ -267,7 +267,7 @@ test('when the state file fails, nothing is under way any more once the pass has
   };
   const platform: FilePlatform = {
     now: world.clock.now,
-    hasToldTime: () => false,
+    isTimeKnown: () => false,
     storeBytesPerSecond: () => null,
     upsert: () =>
       slowly({ uploadUrl: new URL('http://127.0.0.1/'), contentType: 'text/plain', url: null, id: null }),
@@ -326,7 +326,7 @@ test('a stop while a new file waits for its first request leaves no intent behin
   const abort = new AbortController();
   const platform: FilePlatform = {
     now: world.clock.now,
-    hasToldTime: () => false,
+    isTimeKnown: () => false,
     storeBytesPerSecond: () => null,
     upsert: () => {
       abort.abort();

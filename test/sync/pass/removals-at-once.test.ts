@@ -38,7 +38,7 @@ function gathering(platform: FilePlatform, enough: number): { platform: FilePlat
       upload: (...args) => platform.upload(...args),
       storeBytesPerSecond: () => null,
       now: () => platform.now(),
-      hasToldTime: () => platform.hasToldTime(),
+      isTimeKnown: () => platform.isTimeKnown(),
     },
   };
 }
@@ -85,7 +85,7 @@ test('a state file that fails ends them all, and nothing is under way then', asy
     upload: (...args) => platform.upload(...args),
     storeBytesPerSecond: () => null,
     now: () => platform.now(),
-    hasToldTime: () => platform.hasToldTime(),
+    isTimeKnown: () => platform.isTimeKnown(),
   };
   await expect(world.pass({ platform: failing, state: store })).rejects.toThrow();
   expect(underWay).toBe(0);

@@ -3,7 +3,7 @@ import { Standstill } from '../../domain/unit-moves.ts';
 import { isSomebodys, overlapOf, type OwnUnit } from './own-units.ts';
 
 /** The last known state of all hosts and units, and how long each has been unchanged. */
-export class Neighbours {
+export class OtherHosts {
   readonly #host: string;
   readonly #leaseMs: number;
   readonly #monotonic: () => number;

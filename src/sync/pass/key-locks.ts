@@ -2,12 +2,12 @@ import { sizeAndMtimeOf, type Fingerprint } from '../../domain/fingerprint.ts';
 import { Multiset } from '../../domain/bag.ts';
 import type { RowId } from '../../store/file-reader.ts';
 
-/** An operation on one key. `hadToWait`: another flight of the key came before. */
-type Flight = (hadToWait: boolean) => Promise<void>;
+/** An operation on one key. `hadToWait`: another task of the key came before. */
+type LockedTask = (hadToWait: boolean) => Promise<void>;
 
 /** Operations in progress, at most one per key at a time. Outlives a reload, as running work does. */
-export class Flights {
-  /** By key; resolves when the flight has ended, even in failure. */
+export class KeyLocks {
+  /** By key; resolves when the task has ended, even in failure. */
   readonly #underWay = new Map<string, Promise<void>>();
   /** Of the files being sent. */
   readonly #sizesAndMtimes = new Multiset();
@@ -20,7 +20,7 @@ export class Flights {
     return this.#underWay.has(nameOf(id));
   }
 
-  /** Resolves when the key has no flight, or its flight has ended. */
+  /** Resolves when the key has no task, or its task has ended. */
   async ended(id: RowId): Promise<void> {
     await this.#underWay.get(nameOf(id));
   }
@@ -30,8 +30,8 @@ export class Flights {
     return this.#sizesAndMtimes.has(sizeAndMtimeOf(fingerprint));
   }
 
-  /** Runs a flight, after those of the same key. `fingerprint`: of a file to send. */
-  async run(id: RowId, fingerprint: Fingerprint | null, flight: Flight): Promise<void> {
+  /** Runs a task, after those of the same key. `fingerprint`: of a file to send. */
+  async run(id: RowId, fingerprint: Fingerprint | null, task: LockedTask): Promise<void> {
     const name = nameOf(id);
     const sizeAndMtime = fingerprint === null ? null : sizeAndMtimeOf(fingerprint);
     if (sizeAndMtime !== null) this.#sizesAndMtimes.add(sizeAndMtime);
@@ -43,7 +43,7 @@ export class Flights {
     let hasEnded: () => void = () => undefined;
     this.#underWay.set(name, new Promise((resolve) => (hasEnded = resolve)));
     try {
-      await flight(hadToWait);
+      await task(hadToWait);
     } finally {
       this.#underWay.delete(name);
       hasEnded();
@@ -55,7 +55,7 @@ export class Flights {
     await Promise.all(this.#underWay.values());
   }
 
-  /** Resolves when no flight is left. */
+  /** Resolves when no task is left. */
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await this.allEnded();
   }

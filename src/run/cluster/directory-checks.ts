@@ -11,7 +11,7 @@ import { findSource, type Source } from '../../sync/sources/source.ts';
 import type { Cluster } from './open-cluster.ts';
 import type { OwnUnit } from './own-units.ts';
 
-export interface SightsInput {
+export interface DirectoryChecksInput {
   readonly cluster: Pick<Cluster, 'ledger' | 'config'>;
   readonly config: () => Config;
   readonly platformName: (config: Config) => string;
@@ -32,15 +32,15 @@ type Seen =
   | { readonly kind: 'missing'; readonly name: string; readonly halt: MissingHalt };
 
 /** Compares the directories of this host's units with their records. */
-export class Sights {
-  readonly #input: SightsInput;
+export class DirectoryChecks {
+  readonly #input: DirectoryChecksInput;
   #hindrances: readonly Unseen[] = [];
   /** When units were first unseen, by unit number, milliseconds of the monotonic clock. */
   readonly #sinceMs = new Map<number, number>();
   /** The state in which units were last found complete, by unit number. */
   readonly #known = new Map<number, string>();
 
-  constructor(input: SightsInput) {
+  constructor(input: DirectoryChecksInput) {
     this.#input = input;
   }
 

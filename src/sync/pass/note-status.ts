@@ -8,9 +8,9 @@ import type { StateStore } from '../../store/state-store.ts';
 import type { BotAtTarget } from '../catalog/served-catalog.ts';
 import type { LostFile } from './lost-file.ts';
 
-export type WordOutcome = 'stored' | 'searchable' | 'failed';
+export type StatusOutcome = 'stored' | 'searchable' | 'failed';
 
-export interface WordPorts {
+export interface StatusPorts {
   readonly state: StateStore;
   readonly clock: Pick<Clock, 'now'>;
   readonly emit: Emit;
@@ -19,7 +19,7 @@ export interface WordPorts {
   /** The platform's time, epoch milliseconds. */
   readonly platformNow: () => number;
   /** Called for each file with a final status. */
-  readonly onWord: ((outcome: WordOutcome) => void) | undefined;
+  readonly onStatus: ((outcome: StatusOutcome) => void) | undefined;
   /** Called when the platform had no room for a file that it had begun to accept. */
   readonly noteShortage: (reason: string, botId: string) => void;
   /** Called when the platform does not have a file as it is here. */
@@ -34,11 +34,11 @@ interface Haste {
 }
 
 /** Records and reports a file's status on the platform, unless the file was sent again since the question. */
-export function noteWord(
+export function noteStatus(
   status: PlatformStatus,
   file: SentRecord,
   bot: BotAtTarget,
-  ports: WordPorts & Haste,
+  ports: StatusPorts & Haste,
 ): void {
   const { state, clock, attempts } = ports;
   if (!state.isCurrent(file)) return;
@@ -78,7 +78,7 @@ function noteLoss(
   { state: as, reason, resendAfterMs, isForWantOfRoom }: Extract<Step, { kind: 'lose' }>,
   file: SentRecord,
   bot: BotAtTarget,
-  { state, clock, noteShortage, noteUnsent }: WordPorts,
+  { state, clock, noteShortage, noteUnsent }: StatusPorts,
 ): void {
   const nowMs = clock.now();
   const resendAtMs = resendAfterMs === null ? null : nowMs + resendAfterMs;
@@ -92,9 +92,9 @@ function reportSuccess(
   { said }: PlatformStatus,
   { source, path, key }: SentRecord,
   outcome: 'stored' | 'searchable',
-  { emit, onWord }: WordPorts,
+  { emit, onStatus }: StatusPorts,
 ): void {
-  onWord?.(outcome);
+  onStatus?.(outcome);
   emit({ kind: 'file', file: { kind: 'confirm', source, path, key, reason: said, outcome } });
 }
 
@@ -103,9 +103,9 @@ export function reportFailure(
   { said }: PlatformStatus,
   { source, path, key }: SentRecord,
   error: string,
-  { emit, onWord }: Pick<WordPorts, 'emit' | 'onWord'>,
+  { emit, onStatus }: Pick<StatusPorts, 'emit' | 'onStatus'>,
 ): void {
-  onWord?.('failed');
+  onStatus?.('failed');
   emit({
     kind: 'file',
     file: { kind: 'confirm', source, path, key, reason: said, outcome: 'failed', error },
