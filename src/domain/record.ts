@@ -112,7 +112,7 @@ export interface AbsentFile {
 }
 
 /**
- * The fate on the platform of a recorded file that is absent:
+ * The action on the platform for a recorded file that is absent:
  * - `unknown`: it could not be checked, and may exist.
  * - `forget`: nothing is on the platform; the record is dropped.
  * - `none`: nothing is on the platform; the record stays.
@@ -126,8 +126,12 @@ export function isAskedFor(absence: Absence | null): absence is 'pruned' | 'orph
   return absence === 'pruned' || absence === 'orphan';
 }
 
-/** Returns the fate of an absent file. `absence`: why it is absent now; `null`: not certain. */
-export function fateOf(file: AbsentFile, absence: Absence | null, removals: RemovalMode): AbsenceAction {
+/** Returns the action on the platform for an absent file. `absence`: why it is absent now; `null`: not certain. */
+export function absenceActionOf(
+  file: AbsentFile,
+  absence: Absence | null,
+  removals: RemovalMode,
+): AbsenceAction {
   if (absence === null) return 'unknown';
   // Without an expiry, the removal was started and not answered: the file may be as it was.
   if (file.state === 'removing' && file.expiresAtMs !== null) return 'tombstone';

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { fateOf, type AbsentFile, type AbsenceAction, type Absence } from '../../src/domain/record.ts';
+import {
+  absenceActionOf,
+  type AbsentFile,
+  type AbsenceAction,
+  type Absence,
+} from '../../src/domain/record.ts';
 
 const synced: AbsentFile = { state: 'synced', uploaded: true, expiresAtMs: null, absence: null };
 const neverSent: AbsentFile = { state: 'failed', uploaded: false, expiresAtMs: null, absence: null };
@@ -32,6 +37,9 @@ test.each<[string, AbsentFile, Absence | null, AbsenceAction, AbsenceAction]>([
 ])(
   'a file that was %s, now absent (%o, %s): %s, or %s in mode "expire"',
   (_, file, absence, keep, expire) => {
-    expect([fateOf(file, absence, 'keep'), fateOf(file, absence, 'expire')]).toEqual([keep, expire]);
+    expect([absenceActionOf(file, absence, 'keep'), absenceActionOf(file, absence, 'expire')]).toEqual([
+      keep,
+      expire,
+    ]);
   },
 );

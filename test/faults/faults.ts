@@ -29,7 +29,7 @@ function status(statusCode: number, type: string, headers: Record<string, string
 const html = (statusCode: number): Cause =>
   request({ kind: 'status', status: statusCode, body: '<html>TOKEN</html>' });
 
-/** Every status of the platform with every type that goes with it, and their neighbours. */
+/** Every status of the platform with every type that goes with it, and their otherHosts. */
 export const STATUS_FAULTS = {
   '400 InvalidPayload': status(400, 'InvalidPayload'),
   '400 InvalidDataFormat': status(400, 'InvalidDataFormat'),

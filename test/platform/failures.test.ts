@@ -5,7 +5,7 @@ import { START } from './fixture.ts';
 
 type Kind = 'all' | 'bot' | 'unknown-bot' | 'quota' | 'refused' | 'transient';
 
-/** Every status and type of platform-facts.md (Errors) and interface.md (Errors), and the neighbours of each rule. */
+/** Every status and type of platform-facts.md (Errors) and interface.md (Errors), and the otherHosts of each rule. */
 const MEANINGS: readonly (readonly [number, string | null, Kind])[] = [
   [400, 'InvalidPayload', 'refused'],
   [400, 'InvalidDataFormat', 'refused'],

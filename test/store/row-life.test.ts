@@ -266,8 +266,8 @@ describe('the life of a row', () => {
   test('each method speaks of its row only', async () => {
     const { store, target } = begin();
     const other = store.targetId({ ...TARGET, botId: 'bot-2' });
-    const neighbours = [addSynced(store, target, 'docs', 'b'), addSynced(store, other, 'docs', 'a')];
-    const before = neighbours.map((id) => store.find(id));
+    const otherHosts = [addSynced(store, target, 'docs', 'b'), addSynced(store, other, 'docs', 'a')];
+    const before = otherHosts.map((id) => store.find(id));
     const id = addSending(store, target, 'docs', 'a');
     store.recordFailure(id, attempt(), { state: 'failed', reason: 'x', upserted: true }, NOW + 1);
     store.recordSynced(
@@ -283,6 +283,6 @@ describe('the life of a row', () => {
     await store.removals.beginRemoving(id, NOW + 1);
     store.removals.recordRemoved(id, 'docs', NOW, NOW + 1);
     store.forget(id);
-    expect(neighbours.map((each) => store.find(each))).toEqual(before);
+    expect(otherHosts.map((each) => store.find(each))).toEqual(before);
   });
 });

@@ -45,10 +45,10 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
 export class ClusterRun {
   readonly #input: ClusterRunInput;
   readonly #name: HostName;
-  readonly #neighbours: OtherHosts;
+  readonly #otherHosts: OtherHosts;
   readonly #declared: DeclaredUnits;
   readonly #held: HeldUnits;
-  readonly #sights: DirectoryChecks;
+  readonly #directoryChecks: DirectoryChecks;
   readonly #decisions: UnitDecisions;
   readonly #bell = new Bell();
   readonly #beganAtMs: number;
@@ -60,31 +60,31 @@ export class ClusterRun {
 
   constructor(input: ClusterRunInput) {
     const { cluster, clock } = input;
-    const neighbours = new OtherHosts(cluster.config.host, cluster.config.leaseMs, clock.monotonic);
-    const name = new HostName({ ...input, neighbours });
+    const otherHosts = new OtherHosts(cluster.config.host, cluster.config.leaseMs, clock.monotonic);
+    const name = new HostName({ ...input, otherHosts });
     const declared = new DeclaredUnits(input);
     const left = (): void => {
       this.#bell.ring();
     };
-    const held = new HeldUnits({ ...input, name, neighbours, left });
+    const held = new HeldUnits({ ...input, name, otherHosts, left });
     this.#input = input;
     this.#beganAtMs = clock.monotonic();
-    this.#neighbours = neighbours;
+    this.#otherHosts = otherHosts;
     this.#name = name;
     this.#declared = declared;
     this.#held = held;
-    this.#sights = new DirectoryChecks(input);
-    const sights = this.#sights;
-    this.#decisions = new UnitDecisions({ ...input, name, neighbours, declared, sights, held });
+    this.#directoryChecks = new DirectoryChecks(input);
+    const directoryChecks = this.#directoryChecks;
+    this.#decisions = new UnitDecisions({ ...input, name, otherHosts, declared, directoryChecks, held });
   }
 
   get situation(): ClusterSituation {
     return {
       host: this.#host,
       trouble: this.#whyNot,
-      isDatabaseUp: this.#trouble === null && this.#neighbours.view !== null,
-      view: this.#neighbours.view,
-      alive: this.#neighbours.alive,
+      isDatabaseUp: this.#trouble === null && this.#otherHosts.view !== null,
+      view: this.#otherHosts.view,
+      alive: this.#otherHosts.alive,
       held: this.#held.names,
       sources: this.#input.config().sources,
       own: this.#declared.all,
@@ -139,7 +139,7 @@ export class ClusterRun {
         this.#tellStanding();
         if (this.#isLeaving() && this.#held.isEmpty) break;
         // Wakes up when the next lease runs out, so that its unit is taken without waiting for the next beat.
-        const staleMs = this.#neighbours.untilStaleMs(this.#name.instance) + TIMER_MS;
+        const staleMs = this.#otherHosts.untilStaleMs(this.#name.instance) + TIMER_MS;
         await this.#bell.wait(clock, Math.min(this.#beatMs, staleMs), stop.aborted ? never : stop);
       }
       await this.#held.idle();
@@ -172,11 +172,11 @@ export class ClusterRun {
 
   /** See `Neighbours.othersSettledUntilMs`. */
   othersSettledUntilMs(own: OwnUnit): number {
-    return this.#neighbours.othersSettledUntilMs(own);
+    return this.#otherHosts.othersSettledUntilMs(own);
   }
 
   get #visitedCluster(): VisitedCluster {
-    const { units: rows = [], hosts = [] } = this.#neighbours.view ?? {};
+    const { units: rows = [], hosts = [] } = this.#otherHosts.view ?? {};
     const leftTo = (own: OwnUnit): string | null => this.#decisions.leftTo(own);
     return { own: this.#declared.all, rows, hosts, leftTo, blocked: this.#decisions.blocked };
   }
@@ -241,7 +241,7 @@ export class ClusterRun {
     if (!view.isKnown) this.#name.lose();
     this.#held.note(held, view, sentAt);
     if (!this.#declared.check(view)) this.#bell.ring();
-    this.#neighbours.note(view, sentAt.wallMs);
+    this.#otherHosts.note(view, sentAt.wallMs);
     for (const { name, pausedForMs } of view.hosts)
       if (name !== this.#host && pausedForMs > 0) pauses.pause(pausedForMs);
     visit?.note(view);
@@ -250,16 +250,16 @@ export class ClusterRun {
   }
 
   get #hindrances(): readonly Hindrance[] {
-    return [...this.#declared.differing, ...this.#sights.hindrances];
+    return [...this.#declared.differing, ...this.#directoryChecks.hindrances];
   }
 
   async #look(): Promise<void> {
-    const { units: rows = [] } = this.#neighbours.view ?? {};
+    const { units: rows = [] } = this.#otherHosts.view ?? {};
     const looked = this.#declared.all.map((own) => {
       const { epoch = 0 } = rows.find(({ id }) => id === own.id) ?? {};
       return { own, epoch, state: () => this.#held.get(own.id)?.state ?? null };
     });
-    await this.#sights.look(looked, this.#beatMs / 2);
+    await this.#directoryChecks.look(looked, this.#beatMs / 2);
   }
 
   #news(): HostNews {

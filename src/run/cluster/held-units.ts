@@ -31,7 +31,7 @@ export interface UnitWork extends Pick<HeldUnitInput, 'stateFile' | 'clock' | 'l
 
 export interface HeldUnitsInput extends UnitWork {
   readonly name: HostName;
-  readonly neighbours: OtherHosts;
+  readonly otherHosts: OtherHosts;
   /** Called when a unit is not held any more. */
   readonly left: () => void;
 }
@@ -99,7 +99,7 @@ export class HeldUnits {
 
   /** Returns whether no host is known to have taken a unit since this host did. */
   hadLast({ id }: Pick<UnitRow, 'id'>): boolean {
-    return this.#lastEpochs.get(id) === this.#input.neighbours.seenOf({ id }).epoch;
+    return this.#lastEpochs.get(id) === this.#input.otherHosts.seenOf({ id }).epoch;
   }
 
   /** Applies the answer to a beat: proves the leases of the units asked about, or loses the units. */
@@ -137,13 +137,13 @@ export class HeldUnits {
 
   /** Takes a unit as it was seen, unless another host was quicker. Throws `DatabaseError`. */
   async claim(own: OwnUnit, row: UnitRow): Promise<void> {
-    const { cluster, clock, observer, log, visit, name, neighbours, stop, abort } = this.#input;
+    const { cluster, clock, observer, log, visit, name, otherHosts, stop, abort } = this.#input;
     const { host, leaseMs, suspectAfterMs } = cluster.config;
     const claimedAt = momentOf(clock);
     const by = { name: host, instance: name.instance };
-    const grant = await cluster.membership.claim(row, neighbours.seenOf(row), by);
+    const grant = await cluster.membership.claim(row, otherHosts.seenOf(row), by);
     if (grant === null) return;
-    neighbours.noteSeen(own.id, grant);
+    otherHosts.noteSeen(own.id, grant);
     this.#lastEpochs.set(own.id, grant.epoch);
     const from = row.holder === null ? null : row.holderHost;
     observer.taken(own.name, from);
@@ -175,11 +175,11 @@ export class HeldUnits {
    * continuing. Throws `DatabaseError`.
    */
   async free(row: UnitRow): Promise<void> {
-    const { cluster, name, neighbours } = this.#input;
+    const { cluster, name, otherHosts } = this.#input;
     const by = { name: row.holderHost ?? cluster.config.host, instance: name.instance };
-    const grant = await cluster.membership.claim(row, neighbours.seenOf(row), by);
+    const grant = await cluster.membership.claim(row, otherHosts.seenOf(row), by);
     if (grant === null) return;
-    neighbours.noteSeen(row.id, grant);
+    otherHosts.noteSeen(row.id, grant);
     await cluster.ledger.release(grant);
   }
 
@@ -189,7 +189,7 @@ export class HeldUnits {
   }
 
   async #run(own: OwnUnit, unit: HeldUnit): Promise<void> {
-    const { clock, log, observer, stop, visit, left, cluster, neighbours } = this.#input;
+    const { clock, log, observer, stop, visit, left, cluster, otherHosts } = this.#input;
     let end: UnitEnd | null = null;
     try {
       end = await unit.run();
@@ -199,7 +199,7 @@ export class HeldUnits {
       observer.ended(own.name, end);
     } finally {
       this.#held.delete(own.id);
-      neighbours.noteSeen(own.id, { epoch: unit.grant.epoch, seq: unit.seq });
+      otherHosts.noteSeen(own.id, { epoch: unit.grant.epoch, seq: unit.seq });
       if (!this.#renewed.delete(own.id) && end?.kind !== 'lost')
         this.#avoided.set(own.id, clock.monotonic() + AVOID_MS);
       left();

@@ -9,7 +9,7 @@ export interface HostNameInput {
   readonly cluster: Pick<Cluster, 'config' | 'membership'>;
   /** See `machineOf`. */
   readonly machine: string;
-  readonly neighbours: OtherHosts;
+  readonly otherHosts: OtherHosts;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -51,12 +51,12 @@ export class HostName {
    * Takes the name. Returns `false` if another machine has it and is not known to be silent. Throws `DatabaseError`.
    */
   async take(news: HostNews): Promise<boolean> {
-    const { cluster, neighbours, clock, log } = this.#input;
+    const { cluster, otherHosts, clock, log } = this.#input;
     const askedAtMs = clock.now();
-    neighbours.note(await cluster.membership.look(), askedAtMs);
-    const other = neighbours.view?.hosts.find(({ name }) => name === news.name);
+    otherHosts.note(await cluster.membership.look(), askedAtMs);
+    const other = otherHosts.view?.hosts.find(({ name }) => name === news.name);
     const isForeign = other !== undefined && !this.wasHere(other.instance);
-    if (isForeign && neighbours.silentMs(news.name) < cluster.config.leaseMs) {
+    if (isForeign && otherHosts.silentMs(news.name) < cluster.config.leaseMs) {
       if (!this.#isAnothers)
         log.warn(
           `a host of the name "${news.name}" takes part already, or did until now; botsync waits until it is silent`,

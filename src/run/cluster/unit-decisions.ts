@@ -30,9 +30,9 @@ const BEATS_OF_DOUBT = 2;
 export interface UnitDecisionsInput {
   readonly cluster: Pick<Cluster, 'config'>;
   readonly name: HostName;
-  readonly neighbours: OtherHosts;
+  readonly otherHosts: OtherHosts;
   readonly declared: DeclaredUnits;
-  readonly sights: Pick<DirectoryChecks, 'unseenForMs'>;
+  readonly directoryChecks: Pick<DirectoryChecks, 'unseenForMs'>;
   readonly held: HeldUnits;
   readonly log: Log;
   /** Set if this host only visits the cluster, to take each unit once. */
@@ -65,8 +65,8 @@ export class UnitDecisions {
 
   /** Updates which units are blocked, and which host should take each free unit. */
   look(view: ClusterView): void {
-    const { declared, neighbours, log } = this.#input;
-    const { alive } = neighbours;
+    const { declared, otherHosts, log } = this.#input;
+    const { alive } = otherHosts;
     const blockedBefore = JSON.stringify([...this.#blocked]);
     const found = declared.all.flatMap((own) => {
       const reason = overlapOf(own, view, alive);
@@ -80,8 +80,8 @@ export class UnitDecisions {
 
   /** Returns the units that this host needs from other hosts to have as many as they have. */
   fairShare(): readonly UnitRow[] {
-    const { cluster, neighbours } = this.#input;
-    const { units = [] } = neighbours.view ?? {};
+    const { cluster, otherHosts } = this.#input;
+    const { units = [] } = otherHosts.view ?? {};
     const wanted = fairShareOf(
       cluster.config.host,
       units.map((row) => this.#assignable(row)),
@@ -90,8 +90,8 @@ export class UnitDecisions {
   }
 
   #assignable(row: UnitRow): Assignable {
-    const { cluster, neighbours } = this.#input;
-    const isHeld = row.holder !== null && neighbours.stillMs(row) < cluster.config.leaseMs;
+    const { cluster, otherHosts } = this.#input;
+    const isHeld = row.holder !== null && otherHosts.stillMs(row) < cluster.config.leaseMs;
     const candidates = ableHosts(this.#staying, row.id);
     return {
       id: row.id,
@@ -109,20 +109,20 @@ export class UnitDecisions {
 
   /** Returns the host that sees the unit's directories if this host does not; `null` otherwise. */
   leftTo({ id }: OwnUnit): string | null {
-    const { cluster, neighbours, visit } = this.#input;
-    const hosts = visit === undefined ? this.#staying : neighbours.alive;
+    const { cluster, otherHosts, visit } = this.#input;
+    const hosts = visit === undefined ? this.#staying : otherHosts.alive;
     return seeingInstead(hosts, cluster.config.host, id);
   }
 
   #isSeenElsewhere(own: OwnUnit): boolean {
-    const { cluster, sights } = this.#input;
+    const { cluster, directoryChecks } = this.#input;
     const doubtMs = BEATS_OF_DOUBT * beatMs(cluster.config.leaseMs);
-    return (sights.unseenForMs(own.id) ?? 0) >= doubtMs && this.leftTo(own) !== null;
+    return (directoryChecks.unseenForMs(own.id) ?? 0) >= doubtMs && this.leftTo(own) !== null;
   }
 
   /** Live hosts, without visitors. */
   get #staying(): readonly HostRow[] {
-    return this.#input.neighbours.alive.filter(({ isVisitor }) => !isVisitor);
+    return this.#input.otherHosts.alive.filter(({ isVisitor }) => !isVisitor);
   }
 
   /**
@@ -130,11 +130,11 @@ export class UnitDecisions {
    * gone: their sources were renamed or regrouped.
    */
   abandoned(view: ClusterView): readonly UnitRow[] {
-    const { cluster, declared, name, neighbours } = this.#input;
+    const { cluster, declared, name, otherHosts } = this.#input;
     return view.units.filter((row) => {
       if (row.holder === null || declared.find(row.id) !== undefined) return false;
-      const isGone = name.wasHere(row.holder) || neighbours.stillMs(row) >= cluster.config.leaseMs;
-      const isConfigured = neighbours.alive.some(({ units }) => units.includes(row.id));
+      const isGone = name.wasHere(row.holder) || otherHosts.stillMs(row) >= cluster.config.leaseMs;
+      const isConfigured = otherHosts.alive.some(({ units }) => units.includes(row.id));
       return isGone && !isConfigured && declared.all.some((own) => mayGiveKeysOf(own, row));
     });
   }
@@ -146,21 +146,21 @@ export class UnitDecisions {
   }
 
   #isToTake(own: OwnUnit, row: UnitRow): boolean {
-    const { cluster, neighbours, visit } = this.#input;
+    const { cluster, otherHosts, visit } = this.#input;
     const { leaseMs, host } = cluster.config;
     return isToTake({
-      ...{ holder: this.#holderOf(row), stillMs: neighbours.stillMs(row), leaseMs },
+      ...{ holder: this.#holderOf(row), stillMs: otherHosts.stillMs(row), leaseMs },
       isAssigned: visit !== undefined || this.#assigned.get(own.id) === host,
       courtesyMs: BEATS_OF_COURTESY * beatMs(leaseMs),
     });
   }
 
   #holderOf(row: UnitRow): TakeFacts['holder'] {
-    const { name, neighbours, held } = this.#input;
+    const { name, otherHosts, held } = this.#input;
     // The forgotten holder may still work on the unit.
-    if (neighbours.hasForgotten(row) && !held.hadLast(row)) return 'another-host';
+    if (otherHosts.hasForgotten(row) && !held.hadLast(row)) return 'another-host';
     // A database that went back in time may have forgotten the holder.
-    if (row.holder === null) return neighbours.isDatabaseNew ? 'another-host' : 'nobody';
+    if (row.holder === null) return otherHosts.isDatabaseNew ? 'another-host' : 'nobody';
     // Only this process has this host's state file: an earlier holder on this machine has ended.
     return name.wasHere(row.holder) ? 'this-host' : 'another-host';
   }

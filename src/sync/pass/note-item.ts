@@ -75,13 +75,13 @@ function noteAbsent(
   // The record may come from a page that was read earlier.
   const now = state.find(id);
   if (now === null || now.path !== record.path) return;
-  const { fate, absence } = outcomeOf(item, now, config.removals.mode);
-  if (fate === 'forget') {
+  const { absenceAction, absence } = outcomeOf(item, now, config.removals.mode);
+  if (absenceAction === 'forget') {
     state.forget(id);
     return;
   }
   if (absence !== undefined && absence !== now.absence) state.setAbsence(id, absence, clock.now());
-  if (fate !== 'remove' && now.state === 'removing' && now.failure !== null)
+  if (absenceAction !== 'remove' && now.state === 'removing' && now.failure !== null)
     state.removals.recordFailure(id, null, clock.now());
-  if (fate === 'keep') claims.countKept(id, source, record.path, summary);
+  if (absenceAction === 'keep') claims.countKept(id, source, record.path, summary);
 }

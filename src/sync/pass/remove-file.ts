@@ -1,4 +1,4 @@
-import { fateOf, isAskedFor, type FileRecord } from '../../domain/record.ts';
+import { absenceActionOf, isAskedFor, type FileRecord } from '../../domain/record.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
 import { fileKey } from '../../domain/key.ts';
 import type { RowId } from '../../store/file-reader.ts';
@@ -163,7 +163,9 @@ function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Rem
 function isStillDue(id: RowId, source: string, record: FileRecord, { state, config }: WalkContext): boolean {
   const now = state.find(id);
   if (now === null || now.source !== source || now.path !== record.path) return false;
-  return now.absence === record.absence && fateOf(now, now.absence, config.removals.mode) === 'remove';
+  return (
+    now.absence === record.absence && absenceActionOf(now, now.absence, config.removals.mode) === 'remove'
+  );
 }
 
 /** Returns whether a file may be removed now. Checked again before each attempt. */

@@ -1,5 +1,5 @@
 import { describeHalt, describeRemovals } from '../../words/halt.ts';
-import { fateOf, type FileRecord } from '../../domain/record.ts';
+import { absenceActionOf, type FileRecord } from '../../domain/record.ts';
 import { exitCodeOf } from '../../domain/exit-code.ts';
 import { sizeAndMtimeOf } from '../../domain/fingerprint.ts';
 import type { Halt } from '../../domain/guard.ts';
@@ -166,15 +166,22 @@ class DryRun {
     const id = { target: ahead.target, key: record.key };
     const stored = state.find(id);
     const outcome = outcomeOf(item, stored, mode);
-    const { absence = record.absence, fate } = outcome;
-    const goes = stored !== null && absence !== null && fateOf(stored, absence, mode) === 'remove';
+    const { absence = record.absence, absenceAction } = outcome;
+    const goes = stored !== null && absence !== null && absenceActionOf(stored, absence, mode) === 'remove';
     // Kept files are counted only once it is known that their records did not move.
-    if (goes || fate === 'keep') {
+    if (goes || absenceAction === 'keep') {
       const isNoticed = stored !== null && stored.absence !== null && stored.absence !== 'kept';
       const noticedAtMs = isNoticed ? (stored.absentSinceMs ?? 0) : this.#input.now();
-      this.#left.push({ id, source: ahead.source, record, goes, isGone: fate === 'remove', noticedAtMs });
+      this.#left.push({
+        id,
+        source: ahead.source,
+        record,
+        goes,
+        isGone: absenceAction === 'remove',
+        noticedAtMs,
+      });
     }
-    if (fate === null) this.#count(outcome, ahead);
+    if (absenceAction === null) this.#count(outcome, ahead);
   }
 
   #count({ counts, event, unsent }: ItemOutcome, { source }: Item): void {

@@ -1,7 +1,7 @@
 import { quoteForShell } from '../../config/problem.ts';
 import { lstatSync, statSync, type Stats } from 'node:fs';
 import type { Config } from '../../config/config.ts';
-import { fateOf, type AbsenceAction, type FileRecord } from '../../domain/record.ts';
+import { absenceActionOf, type AbsenceAction, type FileRecord } from '../../domain/record.ts';
 import { type FileKey, type RelativePath, fileKey } from '../../domain/key.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { guardRemovals, REMOVAL_WINDOW_MS, type Halt, type RemovalExcess } from '../../domain/guard.ts';
@@ -89,7 +89,7 @@ function whyNotPlanned(
   const { mode } = input.config.removals;
   const ignoredBy = source.filter.whyIgnored(path);
   if (ignoredBy !== null) {
-    const isLeft = own !== null && fateOf(own, 'kept', mode) === 'keep';
+    const isLeft = own !== null && absenceActionOf(own, 'kept', mode) === 'keep';
     const left = isLeft ? '; its copy on the platform is left alone' : '';
     return without('skip', `ignored by ${ignoredBy}${left}`);
   }
@@ -178,9 +178,9 @@ function ofItem(
   switch (item.kind) {
     case 'absent':
       if (own === null) return without('none', NO_SUCH_FILE);
-      return outcome.fate === 'remove'
+      return outcome.absenceAction === 'remove'
         ? { ...explainRemoval(target, own, input), isTried: false }
-        : ofFate(outcome.fate ?? 'unknown');
+        : ofAbsence(outcome.absenceAction ?? 'unknown');
     case 'hold': {
       if (stored?.differs === 'replaced') return ofEvent(outcome);
       const failure = stored?.failure ?? '';
@@ -207,8 +207,8 @@ function ofEvent({ event }: ItemOutcome): Plan {
 const NO_SUCH_FILE = 'file not found';
 const UNSEEN = 'it cannot be read';
 
-function ofFate(fate: Exclude<AbsenceAction, 'remove'>): Plan {
-  switch (fate) {
+function ofAbsence(absenceAction: Exclude<AbsenceAction, 'remove'>): Plan {
+  switch (absenceAction) {
     case 'unknown':
       return without('problem', UNSEEN);
     case 'forget':

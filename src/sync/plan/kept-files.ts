@@ -1,4 +1,4 @@
-import { fateOf, type FileRecord } from '../../domain/record.ts';
+import { absenceActionOf, type FileRecord } from '../../domain/record.ts';
 import { fileKey } from '../../domain/key.ts';
 import type { StateReader } from '../../store/state-reader.ts';
 import { filesAtStake } from '../sources/recorded-files.ts';
@@ -22,7 +22,7 @@ export function* keptFiles(
   const cursor = state.records(target, name);
   for (let file = cursor.current; file !== null; file = cursor.current) {
     const { path, key, absence } = file;
-    const isKept = absence === 'kept' && fateOf(file, absence, 'keep') === 'keep';
+    const isKept = absence === 'kept' && absenceActionOf(file, absence, 'keep') === 'keep';
     const isOldKey = fileKey(keyPrefix, path) !== key;
     if (
       isKept &&

@@ -1,6 +1,6 @@
 import { describeHalt } from '../../words/halt.ts';
 import type { Config } from '../../config/config.ts';
-import { fateOf, type FileRecord } from '../../domain/record.ts';
+import { absenceActionOf, type FileRecord } from '../../domain/record.ts';
 import type { FileKey } from '../../domain/key.ts';
 import type { StateReader } from '../../store/state-reader.ts';
 import { presenceOf } from '../sources/presence.ts';
@@ -143,7 +143,7 @@ function platformState(
   const isUnnoticed = sent.absence === null && isHalted && local === 'gone';
   const absence = isUnnoticed ? 'removed' : sent.absence;
   if (absence === null) return stateOfPresent(sent, nowMs);
-  switch (fateOf(sent, absence, config.removals.mode)) {
+  switch (absenceActionOf(sent, absence, config.removals.mode)) {
     case 'remove':
       return 'to-remove';
     case 'keep':

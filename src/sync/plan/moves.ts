@@ -1,4 +1,4 @@
-import { fateOf, type FileRecord } from '../../domain/record.ts';
+import { absenceActionOf, type FileRecord } from '../../domain/record.ts';
 import type { RowId } from '../../store/file-reader.ts';
 import type { Records } from './plan-file.ts';
 
@@ -13,7 +13,7 @@ export class Moves {
 
   add(target: number, { key, source, ...record }: FileRecord): void {
     this.#ids.add(nameOf({ target, key }));
-    const counts = record.absence === null || fateOf(record, record.absence, 'expire') === 'remove';
+    const counts = record.absence === null || absenceActionOf(record, record.absence, 'expire') === 'remove';
     if (counts) this.#counts.set(source, this.countFrom(source) + 1);
   }
 

@@ -1,5 +1,5 @@
 import {
-  fateOf,
+  absenceActionOf,
   isAskedFor,
   type AbsentFile,
   type AbsenceAction,
@@ -25,7 +25,7 @@ export interface ItemOutcome {
   /** The new absence of the record; `undefined`: as before. */
   readonly absence: Absence | null | undefined;
   /** For a missing file. */
-  readonly fate: AbsenceAction | null;
+  readonly absenceAction: AbsenceAction | null;
 }
 
 /** Data of a record that a plan does not contain. */
@@ -34,7 +34,13 @@ export type KnownFile = AbsentFile & { readonly failure: string | null };
 const REPLACED =
   'somebody else replaced it on the platform, and that file is left alone; change the file, or send it with --force';
 
-const NOTHING: ItemOutcome = { counts: null, event: null, unsent: null, absence: undefined, fate: null };
+const NOTHING: ItemOutcome = {
+  counts: null,
+  event: null,
+  unsent: null,
+  absence: undefined,
+  absenceAction: null,
+};
 const UNCHANGED: ItemOutcome = { ...NOTHING, counts: 'unchanged', absence: null };
 
 /**
@@ -87,13 +93,13 @@ function outcomeOfAbsent(
   known: KnownFile | null,
   removals: RemovalMode,
 ): ItemOutcome {
-  const fate = known === null ? 'unknown' : fateOf(known, absence, removals);
+  const absenceAction = known === null ? 'unknown' : absenceActionOf(known, absence, removals);
   // A file that could not be checked is reported as a problem, and neither kept nor removed.
-  if (fate === 'unknown') return { ...NOTHING, fate };
-  if (fate === 'keep') return { ...NOTHING, counts: 'kept', absence: 'kept', fate };
+  if (absenceAction === 'unknown') return { ...NOTHING, absenceAction };
+  if (absenceAction === 'keep') return { ...NOTHING, counts: 'kept', absence: 'kept', absenceAction };
   // A requested removal stays recorded until it is done.
-  if (fate === 'remove' && isAskedFor(known?.absence ?? null)) return { ...NOTHING, fate };
-  return { ...NOTHING, absence, fate };
+  if (absenceAction === 'remove' && isAskedFor(known?.absence ?? null)) return { ...NOTHING, absenceAction };
+  return { ...NOTHING, absence, absenceAction };
 }
 
 /**

@@ -20,12 +20,12 @@ const problem = { kind: 'problem', path: place.path, reason: 'odd', hidesFiles: 
 const said = { record, fingerprint: found, reason: 'why' };
 
 /** Of an outcome what is not nothing; an event as its kind, key and reason. */
-function written({ counts, event, unsent, absence, fate }: ItemOutcome): Record<string, unknown> {
+function written({ counts, event, unsent, absence, absenceAction }: ItemOutcome): Record<string, unknown> {
   const all = {
     counts,
     event: event && `${event.kind} ${event.path} (${event.key ?? '-'}): ${event.reason}`,
     unsent,
-    fate,
+    absenceAction,
   };
   const some = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
   return absence === undefined ? some : { ...some, absence };
@@ -99,48 +99,53 @@ test.each<[string, Item, KnownFile | null, Record<string, unknown>]>([
     null,
     { counts: 'problems', event: 'problem a (-): odd' },
   ],
-  ['a file that cannot be seen', { kind: 'absent', record, absence: null }, sent, { fate: 'unknown' }],
+  [
+    'a file that cannot be seen',
+    { kind: 'absent', record, absence: null },
+    sent,
+    { absenceAction: 'unknown' },
+  ],
   [
     'a removed file whose record is gone meanwhile',
     { kind: 'absent', record, absence: 'removed' },
     null,
-    { fate: 'unknown' },
+    { absenceAction: 'unknown' },
   ],
   [
     'a removed file that was never sent',
     { kind: 'absent', record, absence: 'removed' },
     neverSent,
-    { absence: 'removed', fate: 'forget' },
+    { absence: 'removed', absenceAction: 'forget' },
   ],
   [
     'a file left out that was never sent',
     { kind: 'absent', record, absence: 'kept' },
     neverSent,
-    { absence: 'kept', fate: 'none' },
+    { absence: 'kept', absenceAction: 'none' },
   ],
   [
     'a removed file with a tombstone',
     { kind: 'absent', record, absence: 'removed' },
     { ...sent, state: 'removing', expiresAtMs: 1 },
-    { absence: 'removed', fate: 'tombstone' },
+    { absence: 'removed', absenceAction: 'tombstone' },
   ],
   [
     'a removed file',
     { kind: 'absent', record, absence: 'removed' },
     sent,
-    { absence: 'removed', fate: 'remove' },
+    { absence: 'removed', absenceAction: 'remove' },
   ],
   [
     'a removed file that was kept before',
     { kind: 'absent', record, absence: 'removed' },
     { ...sent, absence: 'kept' },
-    { counts: 'kept', absence: 'kept', fate: 'keep' },
+    { counts: 'kept', absence: 'kept', absenceAction: 'keep' },
   ],
   [
     'a file left out',
     { kind: 'absent', record, absence: 'kept' },
     sent,
-    { counts: 'kept', absence: 'kept', fate: 'keep' },
+    { counts: 'kept', absence: 'kept', absenceAction: 'keep' },
   ],
 ])('where removals are carried out, %s', (_what, item, known, outcome) => {
   expect(written(outcomeOf(item, known, 'expire'))).toEqual(outcome);
@@ -148,7 +153,7 @@ test.each<[string, Item, KnownFile | null, Record<string, unknown>]>([
 
 test('where they are not, a removed file is kept', () => {
   const outcome = outcomeOf({ kind: 'absent', record, absence: 'removed' }, sent, 'keep');
-  expect(written(outcome)).toEqual({ counts: 'kept', absence: 'kept', fate: 'keep' });
+  expect(written(outcome)).toEqual({ counts: 'kept', absence: 'kept', absenceAction: 'keep' });
 });
 
 describe('a file that may have to be sent', () => {

@@ -49,7 +49,7 @@ function absences(plan: readonly PlanItem[]): [string, string | null][] {
   );
 }
 
-test('of what lies below a directory that cannot be listed nothing is said, and of its neighbours all', async () => {
+test('of what lies below a directory that cannot be listed nothing is said, and of its otherHosts all', async () => {
   const world = await createWorld();
   for (const name of ['d-', 'd/a', 'd/b/c', 'd0', 'e']) world.write(`docs/${name}`, 'x');
   await world.pass();

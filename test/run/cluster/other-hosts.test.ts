@@ -25,7 +25,7 @@ function unit(id: number, keyPrefix: string, more: Partial<UnitRow> = {}): UnitR
 
 /** Until when all other units have sent what was there, after such units were seen at the moment 1000. */
 function settledUntilMs(units: readonly UnitRow[]): number {
-  const neighbours = new OtherHosts('web1', 3000, () => 0);
+  const otherHosts = new OtherHosts('web1', 3000, () => 0);
   const view: ClusterView = {
     ...{
       isKnown: true,
@@ -39,8 +39,8 @@ function settledUntilMs(units: readonly UnitRow[]): number {
     },
     hosts: [{ ...HOST, units: units.map(({ id }) => id) }],
   };
-  neighbours.note(view, 1000);
-  return neighbours.othersSettledUntilMs({ id: 9, target: 1 } as OwnUnit);
+  otherHosts.note(view, 1000);
+  return otherHosts.othersSettledUntilMs({ id: 9, target: 1 } as OwnUnit);
 }
 
 test('a missing file is waited for until all other units of its bot have sent what was there', () => {
