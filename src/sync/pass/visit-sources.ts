@@ -129,7 +129,13 @@ async function visit(
   const { source } = found;
   const recorded = recordedIn(source, context);
   const entered = enteredBefore.get(found) ?? (await enter(source, context, context.approved));
-  if (entered.kind === 'halted') return { found, walk: entered, recorded };
+  if (entered.kind === 'halted') {
+    const { name } = source.config;
+    // It existed a moment ago: it may have been away for less time than watches need to notice.
+    if (entered.halt.kind === 'missing' && context.state.source(name)?.halt?.kind !== 'missing')
+      context.changeFeed.lookAgain(name);
+    return { found, walk: entered, recorded };
+  }
   // Recorded before files are sent there, so that no second approval of the place is needed.
   context.state.savePlace(source.config.name, placeOfSource(source));
   const target = context.state.targetId(source.syncTarget);

@@ -367,6 +367,42 @@ test('a directory that was being walked when the source went away for a moment i
   expect([isDue, world.remote('new/a.md'), world.remote('new/b.md')]).toEqual([false, 'a', 'b']);
 });
 
+test('a directory that went away for a moment just before it was listed is walked soon after', async () => {
+  let isAway = true as boolean;
+  let isListed = false as boolean;
+  const disk: Disk = {
+    ...DISK,
+    openDirectory: (path, encoding) => {
+      if (!isAway || !path.endsWith('/docs')) return DISK.openDirectory(path, encoding);
+      isListed = true;
+      throw Object.assign(new Error('it is away'), { code: 'ENOENT' });
+    },
+  };
+  const world = await createDaemonWorld({ ...EXPIRE, watch: { rescan: '10h' } }, {}, 0, 0.5, disk);
+  plant(world, 3);
+  const running = await world.start();
+  await world.until(() => isListed && running.daemon.impediments.length > 0, 'the source is halted');
+  isAway = false;
+  await world.wait(MINUTE);
+  expect(running.daemon.impediments).toEqual([]);
+  expect(world.remote('f0.md')).toBeDefined();
+});
+
+test('a directory that cannot be listed does not cause one pass after the other', async () => {
+  const disk: Disk = {
+    ...DISK,
+    openDirectory: (path, encoding) => {
+      if (path.endsWith('/docs')) throw Object.assign(new Error('no'), { code: 'EIO' });
+      return DISK.openDirectory(path, encoding);
+    },
+  };
+  const world = await createDaemonWorld({ ...EXPIRE, watch: { rescan: '10h' } }, {}, 0, 0.5, disk);
+  plant(world, 3);
+  const running = await world.start();
+  await world.wait(10 * MINUTE, 10_000);
+  expect(running.passes.length).toBeLessThan(4);
+});
+
 test('what is deleted while a file system hides a directory for a moment is removed soon after', async (context) => {
   const world = await createDaemonWorld({ ...EXPIRE, watch: { rescan: '10h', settle: '10ms' } });
   plant(world, 3);
