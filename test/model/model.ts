@@ -195,14 +195,18 @@ function isAbsent(model: Model, source: ModelSource, path: string, mayBeLeftOut:
   const { tree } = model;
   const at = `${source.directory}/${path}`;
   if (model.isAway(source.directory)) return false;
-  if (tree.covered !== null && at.startsWith(`${tree.covered}/`)) return false;
   const names = path.split('/');
+  const isIgnored = (depth: number): boolean =>
+    model.ignores(source, names.slice(0, depth).join('/'), depth < names.length);
+  // What hides an ignored file does not matter: the source leaves it out either way.
+  if (tree.covered !== null && at.startsWith(`${tree.covered}/`))
+    return mayBeLeftOut && names.some((_, index) => isIgnored(index + 1));
   for (let depth = 1; depth <= names.length; depth++) {
     const above = names.slice(0, depth).join('/');
     const isLink = tree.look(`${source.directory}/${above}`)?.kind === 'link';
     if (isLink && depth < names.length && model.hidesFiles(source, above))
       return mayBeLeftOut && source.symlinks === 'skip';
-    if (model.ignores(source, above, depth < names.length)) return mayBeLeftOut;
+    if (isIgnored(depth)) return mayBeLeftOut;
   }
   const there = tree.look(at);
   return there === null || there.kind === 'directory';
