@@ -130,10 +130,7 @@ async function visit(
   const recorded = recordedIn(source, context);
   const entered = enteredBefore.get(found) ?? (await enter(source, context, context.approved));
   if (entered.kind === 'halted') {
-    const { name } = source.config;
-    // It existed a moment ago: it may have been away for less time than watches need to notice.
-    if (entered.halt.kind === 'missing' && context.state.source(name)?.halt?.kind !== 'missing')
-      context.changeFeed.lookAgain(name);
+    if (entered.halt.kind === 'missing') lookAgain(source, context);
     return { found, walk: entered, recorded };
   }
   // Recorded before files are sent there, so that no second approval of the place is needed.
@@ -146,8 +143,17 @@ async function visit(
   const ended = await walk(sent === undefined ? all : { ...all, sentFirst: sent }, context);
   if (ended !== 'lost' && !context.stop.aborted) rereading.save(context.state);
   if (ended !== 'lost') return { found, walk: { kind: ended, approved: entered.approved }, recorded };
+  lookAgain(source, context);
   const halt: Halt = { kind: 'missing', directory: source.root, fault: { kind: 'lost-during-scan' } };
   return { found, walk: { kind: 'halted', halt }, recorded };
+}
+
+/**
+ * Has a directory looked at again that existed a moment ago: it may have been away for less time than watches need to notice. Once,
+ * not after each pass that halts it.
+ */
+function lookAgain({ config: { name } }: Source, { state, changeFeed }: PassContext): void {
+  if (state.source(name)?.halt?.kind !== 'missing') changeFeed.lookAgain(name);
 }
 
 /** Returns the number of recorded files of a source, including those to be removed. */

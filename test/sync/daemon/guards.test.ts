@@ -388,6 +388,30 @@ test('a directory that went away for a moment just before it was listed is walke
   expect(world.remote('f0.md')).toBeDefined();
 });
 
+test('a directory that went away for a moment during the first pass is walked again soon after', async () => {
+  let isAway = false as boolean;
+  let isDue = true as boolean;
+  const disk: Disk = {
+    ...DISK,
+    lstat: (path) => {
+      if (path.endsWith('/f2.md') && isDue) [isAway, isDue] = [true, false];
+      return DISK.lstat(path);
+    },
+    stat: (path) => {
+      if (isAway && path.endsWith('/docs')) throw Object.assign(new Error('it is away'), { code: 'ENOENT' });
+      return DISK.stat(path);
+    },
+  };
+  const world = await createDaemonWorld({ ...EXPIRE, watch: { rescan: '10h' } }, {}, 0, 0.5, disk);
+  plant(world, 3);
+  const running = await world.start();
+  expect(running.daemon.impediments).not.toEqual([]);
+  isAway = false;
+  await world.wait(MINUTE);
+  expect(running.daemon.impediments).toEqual([]);
+  expect(world.remote('f0.md')).toBeDefined();
+});
+
 test('a directory that cannot be listed does not cause one pass after the other', async () => {
   const disk: Disk = {
     ...DISK,
