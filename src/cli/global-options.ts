@@ -16,15 +16,8 @@ export function commandEnd({ config, emulator }: Pick<GlobalOptions, 'config' | 
   return `${emulator ? ' --emulator' : ''}${isDefault ? '' : ` -c ${quoteForShell(config)}`}`;
 }
 
-let found: FoundConfig | null = null;
-
-/** Finds the configuration in the working directory or above, only once. */
+/** Finds the configuration in the working directory or above. */
 function foundConfig(): FoundConfig {
-  found ??= lookForConfig();
-  return found;
-}
-
-function lookForConfig(): FoundConfig {
   let directory: string;
   try {
     directory = process.cwd();

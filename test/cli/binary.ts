@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
+import { isAlone, runWarm } from './warm-command.ts';
 
 /** The built command: `npm test` and `npm run test:all` build before they test. */
 export const BINARY = resolve(import.meta.dirname, '../../dist/cli/main.js');
@@ -25,20 +26,10 @@ export interface Running {
   readonly ended: Promise<Ended>;
 }
 
-/** Starts the command in a directory. */
+/** Starts the command in a directory, in a process of its own. */
 export function start(cwd: string, args: readonly string[], env: Record<string, string> = {}): Running {
-  return startNode(cwd, [BINARY, ...args], env);
-}
-
-function startNode(cwd: string, args: readonly string[], env: Record<string, string>): Running {
-  if (!existsSync(BINARY)) throw new Error('there is no built command to test: npm run build');
-  const inherited: NodeJS.ProcessEnv = { ...process.env };
-  delete inherited['BOTSYNC_CONFIG'];
-  delete inherited['BOTSYNC_TOKEN'];
-  const child = spawn(process.execPath, args, {
-    cwd,
-    env: { ...inherited, NO_COLOR: '1', ...env },
-  });
+  requireBuild();
+  const child = spawn(process.execPath, [BINARY, ...args], { cwd, env: environment(env) });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -54,28 +45,38 @@ function startNode(cwd: string, args: readonly string[], env: Record<string, str
   return { child, ended };
 }
 
-/** Runs the command to its end. */
-export function run(cwd: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  return start(cwd, args, env).ended;
+function requireBuild(): void {
+  if (!existsSync(BINARY)) throw new Error('there is no built command to test: npm run build');
 }
 
-/**
- * Runs the command on one command line after the other in a single process, for those that only look at their arguments and
- * at the configuration: most of the time of such a command goes into its start. Each ends as the command would.
- */
+function environment(env: Record<string, string>): NodeJS.ProcessEnv {
+  const inherited: NodeJS.ProcessEnv = { ...process.env };
+  delete inherited['BOTSYNC_CONFIG'];
+  delete inherited['BOTSYNC_TOKEN'];
+  return { ...inherited, NO_COLOR: '1', ...env };
+}
+
+/** Runs the command to its end, in a process that others have been run in where that makes no difference. */
+export async function run(
+  cwd: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Ended> {
+  if (isAlone({ args, env })) return await start(cwd, args, env).ended;
+  requireBuild();
+  const { code, stdout, stderr } = await runWarm(BINARY, { cwd, args, env: environment(env) });
+  return endedWith(code, stdout, stderr);
+}
+
+/** Runs the command on one command line after another. */
 export async function runLines(
   cwd: string,
   lines: readonly (readonly string[])[],
   env: Record<string, string> = {},
 ): Promise<Ended[]> {
-  const file = join(temporaryDirectory(), 'lines.json');
-  writeFileSync(file, JSON.stringify(lines.map((args) => ({ script: BINARY, args }))));
-  const script = resolve(import.meta.dirname, 'many-lines.js');
-  const whole = await startNode(cwd, [script, join(dirname(BINARY), 'start.js'), file], env).ended;
-  if (whole.code !== 0) throw new Error(`the lines did not all run: ${whole.stderr}`);
-  const codes = JSON.parse(readFileSync(file, 'utf8')) as number[];
-  const [results, messages] = [whole.stdout.split('\0'), whole.stderr.split('\0')];
-  return codes.map((code, line) => endedWith(code, results[line] ?? '', messages[line] ?? ''));
+  const all: Ended[] = [];
+  for (const args of lines) all.push(await run(cwd, args, env));
+  return all;
 }
 
 function endedWith(code: number | null, stdout: string, stderr: string): Ended {

@@ -7,6 +7,7 @@ import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { askDaemon } from '../../src/service/daemon-socket.ts';
 import { BINARY } from '../cli/binary.ts';
+import { isAlone, runWarm } from '../cli/warm-command.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 import { Placeholders } from './placeholders.ts';
 
@@ -111,17 +112,24 @@ export class Scene {
 
   /** Runs a command, recorded, to its end. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<void> {
-    await this.start(args, options).ended();
+    const line = { cwd: this.directory, args, env: this.#environment(options.env) };
+    if (options.input !== undefined || isAlone(line)) {
+      await this.start(args, options).ended();
+      return;
+    }
+    const { code, stdout, stderr, pid } = await runWarm(binary, line);
+    this.#pids.push(pid);
+    this.#record(args, options, { code, stdout, stderr });
   }
 
   /** Starts a command that is recorded. */
-  start(args: readonly string[], { env = {}, input }: RunOptions = {}): RecordedCommand {
-    const child = this.#spawn(args, env);
+  start(args: readonly string[], options: RunOptions = {}): RecordedCommand {
+    const child = this.#spawn(args, options.env);
     let stdout = '';
     let stderr = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    child.stdin?.end(input);
+    child.stdin?.end(options.input);
     const closed = new Promise<number | null>((fulfil) => {
       child.once('close', fulfil);
     });
@@ -131,11 +139,7 @@ export class Scene {
       says: (text) => expect.poll(() => stdout + stderr, POLL).toContain(text),
       ended: async () => {
         const code = await closed;
-        const given = Object.entries(env).map(([name, value]) => `${name}=${JSON.stringify(value)} `);
-        const fed = input === undefined ? '' : ` <<< ${JSON.stringify(input)}`;
-        const command = `$ ${given.join('')}botsync ${args.map(quote).join(' ')}${fed}`;
-        const streams = `${told('stdout', stdout)}${told('stderr', stderr)}`;
-        this.#parts.push(this.#recorded(`${command}\n${streams}exit code ${code ?? 'none'}\n`));
+        this.#record(args, options, { code, stdout, stderr });
       },
     };
   }
@@ -155,23 +159,43 @@ export class Scene {
     return expect.poll(ask, POLL).toMatchObject({ activity: 'watching', queued: 0, sending: 0 });
   }
 
-  #spawn(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+  #spawn(args: readonly string[], env: RunOptions['env']): ChildProcess {
     if (!existsSync(binary)) throw new Error('there is no built command to test: npm run build');
-    const coverage = process.env['NODE_V8_COVERAGE'];
     const child = spawn(process.execPath, [binary, ...args], {
       cwd: this.directory,
-      env: {
-        ...(coverage !== undefined && { NODE_V8_COVERAGE: coverage }),
-        ...{ PATH: process.env['PATH'] ?? '', HOME: this.directory, LANG: 'C.UTF-8', TZ: 'UTC' },
-        ...{ BOTSYNC_TOKEN: this.emulator.token, BOTSYNC_USER_KEY: this.emulator.userKey, NO_COLOR: '1' },
-        ...env,
-      },
+      env: this.#environment(env),
     });
     if (child.pid !== undefined) this.#pids.push(child.pid);
     onTestFinished(() => {
       child.kill('SIGKILL');
     });
     return child;
+  }
+
+  #environment(env: RunOptions['env'] = {}): NodeJS.ProcessEnv {
+    const coverage = process.env['NODE_V8_COVERAGE'];
+    return {
+      ...(coverage !== undefined && { NODE_V8_COVERAGE: coverage }),
+      ...{ PATH: process.env['PATH'] ?? '', HOME: this.directory, LANG: 'C.UTF-8', TZ: 'UTC' },
+      ...{ BOTSYNC_TOKEN: this.emulator.token, BOTSYNC_USER_KEY: this.emulator.userKey, NO_COLOR: '1' },
+      ...env,
+    };
+  }
+
+  #record(
+    args: readonly string[],
+    { env = {}, input }: RunOptions,
+    {
+      code,
+      stdout,
+      stderr,
+    }: { readonly code: number | null; readonly stdout: string; readonly stderr: string },
+  ): void {
+    const given = Object.entries(env).map(([name, value]) => `${name}=${JSON.stringify(value)} `);
+    const fed = input === undefined ? '' : ` <<< ${JSON.stringify(input)}`;
+    const command = `$ ${given.join('')}botsync ${args.map(quote).join(' ')}${fed}`;
+    const streams = `${told('stdout', stdout)}${told('stderr', stderr)}`;
+    this.#parts.push(this.#recorded(`${command}\n${streams}exit code ${code ?? 'none'}\n`));
   }
 
   #recorded(text: string): string {
