@@ -45,7 +45,7 @@ export function isAlone({ args, env }: Pick<CommandLine, 'args' | 'env'>): boole
     args.includes('sync') && !args.some((arg) => ['--once', '--dry-run', '--help', '-h'].includes(arg));
   const changesProcess = ['emulator', '--no-color', '--watch', '--open'].some((arg) => args.includes(arg));
   const changesNode = Object.keys(env).some(
-    (name) => name.startsWith('NODE_') && env[name] !== process.env[name],
+    (name) => /^(?:NODE|LD)_/u.test(name) && env[name] !== process.env[name],
   );
   return isService || changesProcess || changesNode;
 }

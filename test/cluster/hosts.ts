@@ -5,7 +5,7 @@ import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import { LEDGER_VERSION, ledgerTables } from '../../src/cluster/postgres/schema.ts';
 import { STATE_VERSION } from '../../src/store/schema.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
-import { start, type Ended, type Running } from '../cli/binary.ts';
+import { run, start, type Ended, type Running } from '../cli/binary.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 import type { PostgresServer } from './postgres.ts';
 
@@ -101,7 +101,7 @@ export async function createHosts(
       directory,
       env,
       launch: () => start(directory, ['sync', '--log-format', 'json', '-c', 'botsync.json'], env),
-      run: (...args) => start(directory, [...args, '-c', 'botsync.json'], env).ended,
+      run: (...args) => run(directory, [...args, '-c', 'botsync.json'], env),
     };
   };
   const sql = async (text: string): Promise<Record<string, unknown>[]> => await server.query(text, database);
