@@ -5,8 +5,7 @@ import { CrashRound, type Mode, type RunEnd } from './round.ts';
 import { diceOf, KILLS_A_ROUND, readRunOptions } from './run-options.ts';
 import { LARGE_BYTES } from './tree.ts';
 
-const GATE_ROUNDS = 10;
-const { rounds, isFull } = readRunOptions(GATE_ROUNDS, 0.7);
+const { rounds, isFull } = readRunOptions({ gate: 5, full: 10 }, 0.7);
 
 /** Every fifth round is a daemon's. */
 const isDaemons = (number: number): boolean => number % 5 === 4;

@@ -13,7 +13,7 @@ const TIMEOUT = { timeout: 120_000 };
 /** Where a command is killed, when it comes by for the how many-th time; `gate`: in the gate as well. */
 type Kill = readonly [name: InnerPointName | OuterPointName, count: number, when?: 'gate'];
 
-const { isGate } = readRunOptions(1, 1);
+const { isGate } = readRunOptions({ gate: 1, full: 1 }, 1);
 
 const toRun = (kills: readonly Kill[]): readonly Kill[] =>
   isGate ? kills.filter(([, , when]) => when === 'gate') : kills;

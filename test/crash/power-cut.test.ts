@@ -5,8 +5,7 @@ import { CrashRound } from './round.ts';
 import { diceOf, KILLS_A_ROUND, readRunOptions } from './run-options.ts';
 import { LARGE_BYTES } from './tree.ts';
 
-const GATE_ROUNDS = 4;
-const { rounds, isFull } = readRunOptions(GATE_ROUNDS, 0.3);
+const { rounds, isFull } = readRunOptions({ gate: 2, full: 4 }, 0.3);
 
 const lossy = new Set<PowerCut['kind']>();
 

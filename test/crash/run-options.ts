@@ -24,17 +24,21 @@ export interface RunOptions {
 /**
  * The options of this process.
  *
- * @param gateRounds - in the gate.
+ * @param rounds - in the gate, and as many as reach every point.
  * @param share - of the kills of a long run.
  */
-export function readRunOptions(gateRounds: number, share: number, env = process.env): RunOptions {
+export function readRunOptions(
+  { gate, full }: { readonly gate: number; readonly full: number },
+  share: number,
+  env = process.env,
+): RunOptions {
   const { CRASH_KILLS: kills, CRASH_ROUND: only } = env;
-  const count = kills === undefined ? gateRounds : Math.ceil((Number(kills) * share) / KILLS_A_ROUND);
+  const count = kills === undefined ? gate : Math.ceil((Number(kills) * share) / KILLS_A_ROUND);
   const numbers = only === undefined ? Array.from({ length: count }, (_, number) => number) : [Number(only)];
   return {
     rounds: numbers.map((number) => ({ seed: SEED, number, name: `seed ${SEED}, round ${number}` })),
     isGate: kills === undefined && only === undefined,
-    isFull: only === undefined && count >= gateRounds,
+    isFull: only === undefined && count >= full,
   };
 }
 
