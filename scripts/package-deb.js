@@ -45,6 +45,8 @@ if (!(architecture in ARCHITECTURES)) {
   process.exit(2);
 }
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+/** What the npm package leaves out of the directories that it contains: it is for those who change botsync. */
+const LEFT_OUT = manifest.files.filter((file) => file.startsWith('!')).map((file) => file.slice(1));
 const root = mkdtempSync(join(tmpdir(), 'botsync-deb-'));
 try {
   furnish(root);
@@ -89,7 +91,10 @@ function copyDocs(to) {
     'docs',
     'examples',
   ])
-    cpSync(name, join(to, name), { recursive: true, filter: (file) => basename(file) !== '.botsync' });
+    cpSync(name, join(to, name), {
+      recursive: true,
+      filter: (file) => basename(file) !== '.botsync' && !LEFT_OUT.includes(file),
+    });
   writeFileSync(join(to, 'copyright'), copyrightText());
   writeFileSync(join(to, 'changelog.gz'), compress(readFileSync('CHANGELOG.md')));
   writeFileSync(join(to, 'changelog.Debian.gz'), compress(debianChangelog()));

@@ -2,7 +2,7 @@
 // Checks the prerequisites before anything else is loaded: Node prints a stack trace for syntax that it does not
 // know, or when a dependency asks for a missing working directory. So this file imports nothing and is built for
 // Node 10, as a script: no top-level `await`, no `import` or `export`. See
-// docs/decisions/0037-an-entry-for-old-node.md.
+// docs/decisions/0006-bundle.md.
 
 /** The minimum in `engines` of package.json. */
 const OLDEST_NODE = [20, 19] as const;

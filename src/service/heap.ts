@@ -5,7 +5,7 @@ const GARBAGE_PERCENT = 20;
 
 /**
  * Makes V8 collect old objects sooner and create none as old. The objects of a file that is being sent live for some
- * milliseconds; V8 takes that for a long life and then keeps everything that they refer to (decision 0026).
+ * milliseconds; V8 takes that for a long life and then keeps everything that they refer to (decision 26).
  */
 export function keepHeapSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${GARBAGE_PERCENT}`);

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT, readPages, withoutFences, type Page } from './pages.ts';
@@ -32,10 +32,16 @@ function targetsOf({ text }: Page): string[] {
     .filter((target) => !/^[a-z]+:/iu.test(target));
 }
 
+/** The path of a link's file, relative to the root. */
+function pathOf(page: Page, target: string): string {
+  const [file = ''] = target.split('#');
+  return file === '' ? page.path : relative(ROOT, join(ROOT, dirname(page.path), decodeURI(file)));
+}
+
 /** Why a link leads nowhere; `null`: it leads somewhere. */
 function problemOf(page: Page, target: string): string | null {
-  const [file = '', anchor] = target.split('#');
-  const path = file === '' ? page.path : relative(ROOT, join(ROOT, dirname(page.path), decodeURI(file)));
+  const [, anchor] = target.split('#');
+  const path = pathOf(page, target);
   if (!existsSync(join(ROOT, path))) return `${target}: file not found`;
   if (anchor === undefined || statSync(join(ROOT, path)).isDirectory()) return null;
   return (anchors.get(path)?.has(anchor) ?? true) ? null : `${target}: heading not found`;
@@ -44,6 +50,22 @@ function problemOf(page: Page, target: string): string | null {
 test.each(pages)('$path: relative links lead to files and headings that exist', (page) => {
   const problems = targetsOf(page).map((target) => problemOf(page, target));
   expect(problems.filter((problem) => problem !== null)).toEqual([]);
+});
+
+test('no page below docs/ that is packaged links to a page that is left out of the package', () => {
+  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] };
+  const leftOut = files.filter((file) => file.startsWith('!docs/')).map((file) => file.slice(1));
+  const isLeftOut = (path: string): boolean =>
+    leftOut.some((left) => path === left || path.startsWith(`${left}/`));
+  const packaged = pages.filter(({ path }) => path.startsWith('docs/') && !isLeftOut(path));
+  expect(leftOut).toContain('docs/decisions');
+  expect(packaged.length).toBeGreaterThan(15);
+  const found = packaged.flatMap((page) =>
+    targetsOf(page)
+      .filter((target) => isLeftOut(pathOf(page, target)))
+      .map((target) => `${page.path}: ${target}`),
+  );
+  expect(found).toEqual([]);
 });
 
 test('README.md links to every how-to page', () => {

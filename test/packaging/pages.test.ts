@@ -19,6 +19,18 @@ test.each(PAGES)('the configurations in %s load without a warning', (page) => {
     expect(parseConfig(text, '/etc/botsync/page.json'), page).toMatchObject({ kind: 'ok', warnings: [] });
 });
 
+test('the npm package has the pages for users, not those for who changes botsync', () => {
+  const packed = execFileSync('npm', ['pack', '--dry-run', '--ignore-scripts', '--json'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
+  const [{ files }] = JSON.parse(packed) as [{ files: { path: string }[] }];
+  const paths = files.map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining(['README.md', 'docs/OPERATIONS.md', ...PAGES]));
+  expect(paths.filter((path) => /^docs\/(?:decisions\/|STYLE)/u.test(path))).toEqual([]);
+});
+
 test('every address of the project is that of package.json', () => {
   const address = manifest.repository.url.replace(/^git\+/u, '').replace(/\.git$/u, '');
   expect(manifest.homepage).toBe(`${address}#readme`);

@@ -6,7 +6,7 @@ import { PlatformListing } from '../../store/listing.ts';
 import { ask, type AskPorts } from './ask.ts';
 import type { BotAtTarget, ServedCatalog } from './served-catalog.ts';
 
-/** A list beyond any of these limits is considered endless (docs/decisions/0065-lists-without-an-end.md). */
+/** A list beyond any of these limits is considered endless (docs/decisions/0032-lists.md). */
 interface ListLimits {
   readonly pages: number;
   /** Stored about the files. */
