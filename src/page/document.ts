@@ -4,8 +4,8 @@ import { countText } from '../service/amounts.ts';
 import type { Advice } from '../words/advice.ts';
 import { html, Html } from './html.ts';
 import { LIVE_STATUS } from './live-script.ts';
-import { relativeTime, actionButton, command, name, path } from './markup.ts';
-import type { PageFacts, PageQuery } from './facts.ts';
+import { ago, relativeTime, actionButton, command, name, path } from './markup.ts';
+import { pageQueryText, type PageFacts, type PageQuery } from './facts.ts';
 import { renderApproval, renderSources } from './sources.ts';
 import { frame } from './frame.ts';
 import { renderHistory } from './history.ts';
@@ -24,16 +24,17 @@ export function renderParts(facts: PageFacts, query: PageQuery, mayAct: boolean)
   const verdict = verdictOf(facts);
   const hosts = renderHosts(facts);
   const parts: readonly (readonly [string, Html])[] = [
+    ['whose', renderWhose(facts)],
     ['page-title', html`<title id="page-title">${titleOf(verdict, facts)}</title>`],
     ['verdict', renderVerdict(verdict, facts, mayAct)],
     ['sources', renderSources(facts, mayAct)],
     ['under-way', renderUnderWay(facts)],
     ['not-in-sync', renderNotInSync(facts, query, mayAct)],
     ...(hosts === null ? [] : [['hosts', hosts] as const]),
-    ['history', renderHistory(facts)],
+    ['history', renderHistory(facts, query)],
     ['renewals', renderRenewals(facts)],
     ['usage', renderUsage(facts)],
-    ['events', renderEvents(facts)],
+    ['events', renderEvents(facts, query)],
   ];
   return new Map(parts.map(([id, { markup }]) => [id, markup]));
 }
@@ -45,22 +46,18 @@ export function renderDocument(
   access: PageAccess,
   answer: FileAnswer | null,
 ): string {
-  const { nowMs, version, host, pid, startedAtMs } = facts;
+  const { nowMs, version, pid, startedAtMs } = facts;
   const parts = renderParts(facts, query, access.kind === 'open');
   const take = (id: string): Html => new Html(parts.get(id) ?? '');
   const body = html`<a class="skip" href="#verdict">Skip to the content</a>
-    <header class="top">
-      <h1>botsync <small>on ${name(host)}</small></h1>
-      ${LIVE_STATUS} ${renderSearch(query)}
-    </header>
+    <header class="top">${take('whose')} ${LIVE_STATUS} ${renderSearch(query)}</header>
     <main>
       ${take('verdict')} ${renderAccess(access, query)}
       ${answer === null ? html`` : renderAnswer(query.file, answer)}
       <div class="columns">
-        <div>${take('sources')} ${take('under-way')} ${take('not-in-sync')}</div>
+        <div>${take('sources')} ${take('under-way')} ${take('not-in-sync')} ${take('events')}</div>
         <div>${take('hosts')} ${take('history')} ${take('renewals')} ${take('usage')}</div>
       </div>
-      ${take('events')}
     </main>
     <footer>
       <p class="soft">
@@ -71,9 +68,46 @@ export function renderDocument(
   return frame(take('page-title'), '/events', nowMs, body);
 }
 
+const BOTS_NAMED = 3;
+
+/** Returns the names of the bots; the ids of those whose names are not known. */
+function botsText({ bots }: PageFacts): string {
+  if (bots.length > BOTS_NAMED) return countText(bots.length, 'bot');
+  return bots.map((bot) => bot.name ?? bot.id).join(', ');
+}
+
+function renderWhose(facts: PageFacts): Html {
+  const [bot, ...others] = facts.bots;
+  const id =
+    others.length === 0 && bot !== undefined && bot.name !== null ? html`${path(bot.id)} · ` : html``;
+  return html`<h1 id="whose">
+    ${name(botsText(facts))} <small>${id}botsync on ${name(facts.host)}</small>
+  </h1>`;
+}
+
 /** Returns the title of the browser tab. Tabs cut it at the end, so the state comes first. */
-function titleOf({ title, mood }: Verdict, { host }: PageFacts): string {
-  return escapeControls(`${mood === 'needs-you' ? '! ' : ''}${title} – botsync on ${host}`);
+function titleOf({ title, mood }: Verdict, facts: PageFacts): string {
+  const mark = mood === 'needs-you' ? '! ' : '';
+  return escapeControls(`${mark}${title} – ${botsText(facts)} – botsync on ${facts.host}`);
+}
+
+/** Renders how old the knowledge is that the verdict rests on. */
+function renderFreshness({ lastInSyncMs, known, running, nowMs }: PageFacts, mood: Verdict['mood']): Html {
+  const compared = known.lastVerification;
+  const { configuration } = running;
+  const inSync = mood === 'fine' ? 'confirmed' : 'last in sync';
+  const facts = [
+    ...(lastInSyncMs === null ? [] : [html`${inSync} ${ago(lastInSyncMs, nowMs)}`]),
+    ...(compared === null
+      ? []
+      : [html`compared with the bot ${ago(Date.parse(compared.finishedAt), nowMs)}`]),
+    ...(configuration === undefined
+      ? []
+      : [html`configuration in use for ${relativeTime('for', Date.parse(configuration.loadedAt), nowMs)}`]),
+  ];
+  return facts.length === 0
+    ? html``
+    : html`<p class="soft">${facts.map((fact, index) => html`${index === 0 ? '' : ' · '}${fact}`)}</p>`;
 }
 
 function renderVerdict(verdict: Verdict, facts: PageFacts, mayAct: boolean): Html {
@@ -94,6 +128,7 @@ function renderVerdict(verdict: Verdict, facts: PageFacts, mayAct: boolean): Htm
           ? html``
           : html`<p><a href="#not-in-sync">${countText(others, 'other problem')}</a> below.</p>`
       }
+      ${renderFreshness(facts, mood)}
     </div>
   </section> `;
 }
@@ -148,7 +183,7 @@ function renderAccess(access: PageAccess, query: PageQuery): Html {
         ${renderNotice(access.notice)}
         <details ${access.notice === null ? html`` : html`open`}>
           <summary>Sign in to approve, rescan and retry from this page</summary>
-          <form class="sign-in" method="post" action="/session${queryText(query)}">
+          <form class="sign-in" method="post" action="/session${pageQueryText(query)}">
             <label for="secret">Secret (service.control)</label>
             <input id="secret" type="password" name="secret" autocomplete="current-password" required />
             <button type="submit">Sign in</button>
@@ -158,7 +193,7 @@ function renderAccess(access: PageAccess, query: PageQuery): Html {
     case 'open':
       return html`<section id="access" aria-label="Actions">
         ${renderNotice(access.notice)}
-        <form id="control" method="post" action="/control${queryText(query)}">
+        <form id="control" method="post" action="/control${pageQueryText(query)}">
           <input type="hidden" name="csrf" value="${access.csrfToken}" />
           ${actionButton('Rescan everything now', { kind: 'rescan', source: null })}
           ${actionButton('Sign out', { kind: 'sign-out' })}
@@ -169,9 +204,4 @@ function renderAccess(access: PageAccess, query: PageQuery): Html {
 
 function renderNotice(notice: string | null): Html {
   return html`<p class="notice" role="status">${escapeControls(notice ?? '')}</p>`;
-}
-
-function queryText(query: PageQuery): string {
-  const chosen = Object.entries(query).filter(([, value]) => value !== '');
-  return chosen.length === 0 ? '' : `?${new URLSearchParams(chosen as [string, string][]).toString()}`;
 }

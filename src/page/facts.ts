@@ -1,6 +1,7 @@
 import type { RemovalMode } from '../domain/record.ts';
 import type { Known, Running, Standing } from '../domain/status.ts';
 import type { HistoryBucket } from '../domain/history.ts';
+import type { Usages } from '../domain/usage.ts';
 import type { Style } from '../service/colour.ts';
 import type { LogLevel } from '../service/logger.ts';
 
@@ -11,6 +12,10 @@ export interface PageFacts {
   readonly host: string;
   readonly pid: number;
   readonly startedAtMs: number;
+  /** The bots of all sources, in the order of the configuration. `name`: `null` if not known. */
+  readonly bots: readonly { readonly id: string; readonly name: string | null }[];
+  /** When everything was last in sync; `null` if it was not since the start. */
+  readonly lastInSyncMs: number | null;
   /** The options that name this configuration, for the end of every suggested command. */
   readonly commandEnd: string;
   /** True if botsync asks the platform for the status of files. */
@@ -22,13 +27,13 @@ export interface PageFacts {
   readonly sources: readonly SourceFacts[];
   readonly transfers: Transfers;
   readonly requests: Requests;
-  /** The last 24 hours by the minute, oldest first, without minutes in which nothing was done. */
+  /** The span that the visitor chose, oldest first, without times in which nothing was done. */
   readonly history: readonly HistoryBucket[];
   readonly renewals: readonly Renewal[];
   /** Newest first. */
   readonly events: readonly PageEvent[];
-  /** `lines` has one line per quota; `null` if the use is not known. */
-  readonly usage: { readonly lines: readonly string[]; readonly askedAtMs: number } | null;
+  /** `null` if the use is not known. */
+  readonly usage: { readonly usages: Usages; readonly askedAtMs: number } | null;
 }
 
 /** The configuration of a source, and how it is watched. */
@@ -48,6 +53,7 @@ export interface Transfers {
   /** Largest first. */
   readonly inFlight: readonly Flight[];
   readonly bytesPerSecond: number;
+  readonly filesPerSecond: number;
   /** Until everything known has been sent, in milliseconds; `null` if it cannot be estimated. */
   readonly leftMs: number | null;
   /** Progress of the first pass; `null` when it is over, and before the files were counted. */
@@ -56,6 +62,8 @@ export interface Transfers {
     readonly bytes: number;
     readonly ofFiles: number;
     readonly ofBytes: number;
+    /** The part that is done, between 0 and 1. */
+    readonly part: number;
   } | null;
 }
 
@@ -102,7 +110,18 @@ export interface PageQuery {
   readonly source: string;
   readonly kind: string;
   readonly text: string;
+  /** Part of the text of the events that are shown. */
+  readonly event: string;
+  readonly span: HistorySpan;
 }
+
+/** The spans of the history that a visitor can choose. */
+export const HISTORY_SPANS = ['1h', '24h', '30d'] as const;
+
+export type HistorySpan = (typeof HISTORY_SPANS)[number];
+
+/** The span without a choice. */
+export const USUAL_SPAN: HistorySpan = '24h';
 
 /** In characters; no path is longer. */
 const LONGEST = 5000;
@@ -112,5 +131,17 @@ export function readPageQuery(params: URLSearchParams): PageQuery {
   const text = (name: string): string => (params.get(name) ?? '').slice(0, LONGEST).trim();
   // The name of a file may end with a space.
   const file = (params.get('file') ?? '').slice(0, LONGEST);
-  return { file, source: text('source'), kind: text('kind'), text: text('text') };
+  const span = HISTORY_SPANS.find((one) => one === params.get('span')) ?? USUAL_SPAN;
+  return {
+    ...{ file, source: text('source'), kind: text('kind'), text: text('text') },
+    ...{ event: text('event'), span },
+  };
+}
+
+/** Returns the query of the address of the page: what is chosen, without what is usual. */
+export function pageQueryText(query: PageQuery): string {
+  const chosen = Object.entries(query).filter(
+    ([field, value]) => value !== '' && !(field === 'span' && value === USUAL_SPAN),
+  );
+  return chosen.length === 0 ? '' : `?${new URLSearchParams(chosen as [string, string][]).toString()}`;
 }

@@ -1,86 +1,130 @@
 import { bytesText, countText } from '../service/amounts.ts';
 import { html, Html } from './html.ts';
-import type { HistoryBucket } from '../domain/history.ts';
-import type { PageFacts } from './facts.ts';
+import { HOUR_MS, MINUTE_MS, type HistoryBucket } from '../domain/history.ts';
+import { HISTORY_SPANS, pageQueryText, type HistorySpan, type PageFacts, type PageQuery } from './facts.ts';
 import { command, part } from './markup.ts';
 import { escapeControls } from '../domain/escape.ts';
 
-const BUCKET_MS = 15 * 60_000;
-const BUCKETS = 96;
+interface SpanShown {
+  readonly title: string;
+  /** The time of one bar, and the number of bars. */
+  readonly barMs: number;
+  readonly bars: number;
+  readonly barText: string;
+  readonly beginText: string;
+}
 
-interface Quarter {
+const SPANS: Readonly<Record<HistorySpan, SpanShown>> = {
+  '1h': { title: 'Last hour', barMs: MINUTE_MS, bars: 60, barText: '1 min', beginText: '1 h ago' },
+  '24h': {
+    title: 'Last 24 hours',
+    barMs: 15 * MINUTE_MS,
+    bars: 96,
+    barText: '15 min',
+    beginText: '24 h ago',
+  },
+  '30d': { title: 'Last 30 days', barMs: 6 * HOUR_MS, bars: 120, barText: '6 h', beginText: '30 days ago' },
+};
+
+/** Returns the length of a span, milliseconds. */
+export function spanMsOf(span: HistorySpan): number {
+  const { barMs, bars } = SPANS[span];
+  return barMs * bars;
+}
+
+interface Bar {
   sentFiles: number;
   sentBytes: number;
   failed: number;
-  /** The maximum of its minutes. */
+  /** The maximum of its parts, a minute. */
   requests: number;
-  /** The lowest known limit of its minutes. */
+  /** The lowest known limit of its parts. */
   limit: number | null;
 }
 
-export function renderHistory({ history, requests, nowMs, commandEnd }: PageFacts): Html {
-  const quarters = quartersOf(history, nowMs);
-  const files = total(quarters, 'sentFiles');
-  const bytes = total(quarters, 'sentBytes');
-  const failed = total(quarters, 'failed');
+export function renderHistory({ history, requests, nowMs, commandEnd }: PageFacts, query: PageQuery): Html {
+  const span = SPANS[query.span];
+  const bars = barsOf(history, nowMs, span);
+  const failed = total(bars, 'failed');
   const perMinute = (value: number): string => `${value.toLocaleString('en')} a minute`;
   const limit = requests.limit === null ? '' : `; the limit is ${perMinute(Math.round(requests.limit))}`;
-  const plots = [
-    renderPlot({
+  const plots: readonly Plot[] = [
+    {
       title: 'Files sent',
-      values: quarters.map(({ sentFiles }) => sentFiles),
-      format: (value) => `${countText(value, 'file')} in 15 min`,
-      summary: countText(files, 'file'),
-    }),
-    renderPlot({
+      values: bars.map(({ sentFiles }) => sentFiles),
+      format: (value) => `${countText(value, 'file')} in ${span.barText}`,
+      summary: countText(total(bars, 'sentFiles'), 'file'),
+    },
+    {
       title: 'Bytes sent',
-      values: quarters.map(({ sentBytes }) => sentBytes),
-      format: (value) => `${bytesText(value)} in 15 min`,
-      summary: bytesText(bytes),
-    }),
-    renderPlot({
-      title: 'Failures',
-      values: quarters.map((quarter) => quarter.failed),
-      isBad: true,
-      format: (value) => `${value.toLocaleString('en')} in 15 min`,
-      summary: failed === 0 ? 'none' : failed.toLocaleString('en'),
-    }),
-    renderPlot({
+      values: bars.map(({ sentBytes }) => sentBytes),
+      format: (value) => `${bytesText(value)} in ${span.barText}`,
+      summary: bytesText(total(bars, 'sentBytes')),
+    },
+    {
       title: 'Requests',
-      values: quarters.map((quarter) => quarter.requests),
-      limits: quarters.map((quarter) => quarter.limit),
+      values: bars.map((bar) => Math.round(bar.requests)),
+      limits: bars.map((bar) => bar.limit),
       format: perMinute,
       summary: `${perMinute(requests.lastMinute)} now${limit}`,
-    }),
+    },
+    ...(failed === 0
+      ? []
+      : [
+          {
+            title: 'Failures',
+            values: bars.map((bar) => bar.failed),
+            isBad: true,
+            format: (value: number) => `${value.toLocaleString('en')} in ${span.barText}`,
+            summary: failed.toLocaleString('en'),
+          },
+        ]),
   ];
-  const content = html`<div class="card pad plots">${plots}</div>
-    <p class="soft">As a table: ${command('history', commandEnd)}</p>`;
-  return part('history', 'Last 24 hours', '', content);
+  const content = html`${renderSwitch(query)}
+    <details class="card pad charts" open data-fold-narrow>
+      <summary class="soft">Charts</summary>
+      ${plots.map((plot) => renderPlot(plot, span.beginText))}
+      <p class="soft">As a table: ${command('history', commandEnd)}</p>
+    </details>`;
+  return part('history', span.title, '', content);
 }
 
-function quartersOf(history: readonly HistoryBucket[], nowMs: number): Quarter[] {
-  const beginMs = (Math.floor(nowMs / BUCKET_MS) + 1 - BUCKETS) * BUCKET_MS;
-  const quarters = Array.from({ length: BUCKETS }, (): Quarter => ({
+function renderSwitch(query: PageQuery): Html {
+  return html`<nav class="spans" aria-label="Span of the charts">
+    ${HISTORY_SPANS.map(
+      (span) =>
+        html`<a
+          href="/${pageQueryText({ ...query, span })}#history"
+          ${span === query.span ? html`aria-current="true"` : html``}
+          >${span}</a
+        > `,
+    )}
+  </nav>`;
+}
+
+function barsOf(history: readonly HistoryBucket[], nowMs: number, { barMs, bars }: SpanShown): Bar[] {
+  const beginMs = (Math.floor(nowMs / barMs) + 1 - bars) * barMs;
+  const all = Array.from({ length: bars }, (): Bar => ({
     sentFiles: 0,
     sentBytes: 0,
     failed: 0,
     requests: 0,
     limit: null,
   }));
-  for (const { startMs, sentFiles, sentBytes, failed, requests, requestLimit } of history) {
-    const quarter = quarters[Math.floor((startMs - beginMs) / BUCKET_MS)];
-    if (quarter === undefined) continue;
-    quarter.sentFiles += sentFiles;
-    quarter.sentBytes += sentBytes;
-    quarter.failed += failed;
-    quarter.requests = Math.max(quarter.requests, requests);
-    quarter.limit = requestLimit === null ? quarter.limit : Math.min(quarter.limit ?? Infinity, requestLimit);
+  for (const { startMs, spanMs, sentFiles, sentBytes, failed, requests, requestLimit } of history) {
+    const bar = all[Math.floor((startMs - beginMs) / barMs)];
+    if (bar === undefined) continue;
+    bar.sentFiles += sentFiles;
+    bar.sentBytes += sentBytes;
+    bar.failed += failed;
+    bar.requests = Math.max(bar.requests, requests / (spanMs / MINUTE_MS));
+    bar.limit = requestLimit === null ? bar.limit : Math.min(bar.limit ?? Infinity, requestLimit);
   }
-  return quarters;
+  return all;
 }
 
-function total(quarters: readonly Quarter[], count: 'sentFiles' | 'sentBytes' | 'failed'): number {
-  return quarters.reduce((sum, one) => sum + one[count], 0);
+function total(bars: readonly Bar[], count: 'sentFiles' | 'sentBytes' | 'failed'): number {
+  return bars.reduce((sum, one) => sum + one[count], 0);
 }
 
 interface Plot {
@@ -96,14 +140,17 @@ interface Plot {
   readonly summary: string;
 }
 
-const HEIGHT = 48;
+const HEIGHT = 28;
 
 /** Width of a bar, and distance from one bar to the next. */
 const BAR = 2.2;
 const STEP = 3;
 
 /** Draws bars, hidden from screen readers: for them the summary says enough. */
-function renderPlot({ title, values, isBad = false, limits = [], format, summary }: Plot): Html {
+function renderPlot(
+  { title, values, isBad = false, limits = [], format, summary }: Plot,
+  beginText: string,
+): Html {
   const most = Math.max(0, ...values);
   const top = Math.max(most, ...limits.map((limit) => limit ?? 0)) || 1;
   const height = (value: number): number => (value === 0 ? 0 : Math.max(1, (value / top) * HEIGHT));
@@ -126,7 +173,7 @@ function renderPlot({ title, values, isBad = false, limits = [], format, summary
       ${line === '' ? html`` : html`<path class="limit" d="${new Html(line)}"></path>`}
     </svg>
     <p class="axis soft" aria-hidden="true">
-      <span>24 h ago</span><span>${most === 0 ? '' : `peak: ${escapeControls(format(most))}`}</span
+      <span>${beginText}</span><span>${most === 0 ? '' : `peak: ${escapeControls(format(most))}`}</span
       ><span>now</span>
     </p>
   </figure> `;

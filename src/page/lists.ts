@@ -1,8 +1,10 @@
 import type { HostFacts, ClusterFacts } from '../domain/cluster-status.ts';
 import { html, type Html } from './html.ts';
 import { placeOf } from '../words/place.ts';
-import type { PageEvent, PageFacts } from './facts.ts';
-import { andMore, ago, name, part, path, soon, table, type Column } from './markup.ts';
+import type { Usage } from '../domain/usage.ts';
+import { quotaWords, type QuotaWords } from '../words/usage.ts';
+import type { PageEvent, PageFacts, PageQuery } from './facts.ts';
+import { andMore, ago, hiddenChoices, name, part, path, soon, table, type Column } from './markup.ts';
 import { countText } from '../service/amounts.ts';
 import { unitsOf, describeHindrance } from '../words/cluster.ts';
 
@@ -21,16 +23,75 @@ export function renderRenewals({ renewals, nowMs }: PageFacts): Html {
   return part('renewals', 'Next expiries', '', content);
 }
 
-export function renderEvents({ events, nowMs }: PageFacts): Html {
+/** So many successive events of one kind become one line. */
+const GROUPED_FROM = 4;
+
+export function renderEvents({ events, nowMs }: PageFacts, query: PageQuery): Html {
+  const wanted = query.event.toLowerCase();
+  const found = events.filter(({ text }) => text.toLowerCase().includes(wanted));
+  const groups = wanted === '' ? grouped(found) : found.map((event) => [event]);
   const content =
     events.length === 0
       ? html`<div class="card"><p class="empty">Nothing happened yet.</p></div>`
       : html`<div class="card">
+          <form
+            class="filter"
+            data-live-form
+            method="get"
+            action="/#events"
+            role="search"
+            aria-label="Events"
+          >
+            ${hiddenChoices(query, ['event'])}
+            <label class="wide"
+              >Contains <input type="search" name="event" value="${query.event}" autocomplete="off"
+            /></label>
+            <button type="submit">Filter</button>
+          </form>
+          ${found.length === 0 ? html`<p class="empty">No event matches this filter.</p>` : html``}
           <ol class="events" tabindex="0" aria-label="Events, the newest first">
-            ${events.map((event) => renderEvent(event, nowMs))}
+            ${groups.map((group) => renderEventGroup(group, nowMs))}
           </ol>
         </div>`;
-  return part('events', 'Events', events.length < 2 ? '' : `the last ${events.length}`, content);
+  const note = events.length < 2 ? '' : `the last ${events.length}`;
+  return part('events', 'Events', wanted === '' ? note : `${found.length} of ${events.length}`, content);
+}
+
+/** Groups successive events of one kind: that of their first word. */
+function grouped(events: readonly PageEvent[]): PageEvent[][] {
+  const groups: PageEvent[][] = [];
+  for (const event of events) {
+    const group = groups.at(-1);
+    if (group?.[0] !== undefined && event.style !== null && kindOf(group[0]) === kindOf(event))
+      group.push(event);
+    else groups.push([event]);
+  }
+  return groups.flatMap((group) => (group.length < GROUPED_FROM ? group.map((one) => [one]) : [group]));
+}
+
+function kindOf({ level, style, text }: PageEvent): string {
+  return `${level} ${style ?? ''} ${firstWord(text)}`;
+}
+
+function firstWord(text: string): string {
+  return text.split(' ', 1)[0] ?? '';
+}
+
+function renderEventGroup(group: readonly PageEvent[], nowMs: number): Html {
+  const [newest] = group;
+  const oldest = group.at(-1);
+  if (newest === undefined || oldest === undefined) return html``;
+  if (group.length === 1) return renderEvent(newest, nowMs);
+  const mark = markOf(newest);
+  return html`<li data-key="from-${oldest.id}" class="${mark}">
+    ${ago(newest.atMs, nowMs)}
+    <details>
+      <summary>${group.length.toLocaleString('en')} ${name(firstWord(newest.text))}</summary>
+      <ul class="plain">
+        ${group.map(({ id, text }) => html`<li data-key="${id}"><span>${name(text)}</span></li>`)}
+      </ul>
+    </details>
+  </li> `;
 }
 
 const LEVELS: Readonly<Record<PageEvent['level'], string>> = {
@@ -40,8 +101,13 @@ const LEVELS: Readonly<Record<PageEvent['level'], string>> = {
   error: 'error',
 };
 
-function renderEvent({ id, atMs, level, style, text }: PageEvent, nowMs: number): Html {
-  const mark = style === 'failure' || style === 'halted' ? 'error' : LEVELS[level];
+function markOf({ level, style }: PageEvent): string {
+  return style === 'failure' || style === 'halted' ? 'error' : LEVELS[level];
+}
+
+function renderEvent(event: PageEvent, nowMs: number): Html {
+  const { id, atMs, style, text } = event;
+  const mark = markOf(event);
   const word = mark === '' || style !== null ? html`` : html`<strong>${mark}:</strong> `;
   return html`<li data-key="${id}" class="${mark}">
     ${ago(atMs, nowMs)} <span>${word}${name(text)}</span>
@@ -51,12 +117,22 @@ function renderEvent({ id, atMs, level, style, text }: PageEvent, nowMs: number)
 export function renderUsage({ usage, nowMs }: PageFacts): Html {
   if (usage === null) return html`<section id="usage" hidden></section>`;
   const content = html`<div class="card pad">
-    <ul class="plain">
-      ${usage.lines.map((line) => html`<li>${name(line)}</li>`)}
+    <ul class="plain quotas">
+      ${quotaWords(usage.usages).map((words) => renderQuota(words, usage.usages[words.quota]))}
     </ul>
     <p class="soft">In the platform's units, asked ${ago(usage.askedAtMs, nowMs)}.</p>
   </div>`;
   return part('usage', 'Quotas', '', content);
+}
+
+/** Renders a quota, with a bar where its limit is known. The largest file is no part of a sum. */
+function renderQuota({ quota, name: label, text }: QuotaWords, usage: Usage | null): Html {
+  const { used = 0, allowed = null } = usage ?? {};
+  const bar =
+    allowed === null || quota === 'largestFile'
+      ? html``
+      : html`<progress max="${Math.max(1, allowed)}" value="${used}" aria-label="${label}"></progress>`;
+  return html`<li>${name(label)}: <span class="soft">${text}</span>${bar}</li>`;
 }
 
 /** Limits on hosts, and on units of one host. */

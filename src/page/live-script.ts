@@ -92,7 +92,9 @@ const LIVE_SCRIPT = `
     if (form === 'in') return at > now ? 'in ' + span(at - now) : 'now';
     return span(Math.max(0, now - at)) + (form === 'ago' ? ' ago' : '');
   };
+  // What is shown may be over: a time that goes on would say that it is not.
   const tick = () => {
+    if (body.dataset.liveState === 'lost') return;
     const now = Date.now() + ahead;
     for (const time of document.querySelectorAll('time[data-relative]')) {
       const text = relative(time.dataset.relative, Date.parse(time.dateTime), now);
@@ -102,6 +104,9 @@ const LIVE_SCRIPT = `
   setInterval(() => {
     if (!document.hidden) tick();
   }, second);
+
+  if (matchMedia('(max-width: 40rem)').matches)
+    for (const part of document.querySelectorAll('details[data-fold-narrow]')) part.open = false;
 
   if (body.dataset.live === undefined) return;
   if (!window.EventSource) {
@@ -145,7 +150,7 @@ const LIVE_SCRIPT = `
     source.onerror = () => {
       close();
       const at = new Date(heard).toLocaleTimeString('en-GB');
-      say('lost', 'Not connected; retrying. This is as it was at ' + at + '.');
+      say('lost', 'botsync has not answered since ' + at + '; retrying. What is shown may be out of date.');
       waiting = setTimeout(open, patience * (1 + Math.random() / 2));
       patience = Math.min(2 * patience, 30 * second);
     };
@@ -184,9 +189,10 @@ const LIVE_SCRIPT = `
  * - `<body data-live="/events" data-now="…">`: the address of the stream, and the server's clock in epoch
  *   milliseconds, since clocks differ. The query of the page's address is added to that of the stream, so that the
  *   server knows what the page shows. Without `data-live` only relative times are updated.
- * - `LIVE_STATUS`: shows "Live", or that the connection is lost and since when. `data-live-state` of the body is
- *   `on` or `lost`.
+ * - `LIVE_STATUS`: shows "Live", or since when the server has not answered. `data-live-state` of the body is `on` or
+ *   `lost`; the style greys out the page then, and relative times stand still.
  * - `<time datetime="ISO" data-relative="ago|in|for">` (see `relativeTime`): rewritten every second.
+ * - `<details open data-fold-narrow>`: closed at the start in a narrow window.
  * - `<form method="get" data-live-form>`: a change of its fields goes into the address and reopens the stream; the
  *   form contains everything that the address chooses, so that it works without the script too.
  *

@@ -1,6 +1,7 @@
 import { escapeControls } from '../domain/escape.ts';
 import { html, type Html } from './html.ts';
 import { countText } from '../service/amounts.ts';
+import type { PageQuery } from './facts.ts';
 import { actionValue, type PageAction } from '../service/page-source.ts';
 
 /** Escapes control characters, and isolates the writing direction. */
@@ -44,6 +45,14 @@ export function actionButton(label: string, action: PageAction, style: 'plain' |
   return html`<button type="submit" form="control" name="action" value="${value}" class="${style}">
     ${label}
   </button>`;
+}
+
+/** Renders the choices that other forms of the page make: a form sends its own fields alone. */
+export function hiddenChoices(query: PageQuery, own: readonly (keyof PageQuery)[]): Html {
+  const others = (Object.keys(query) as (keyof PageQuery)[]).filter(
+    (field) => !own.includes(field) && field !== 'file' && query[field] !== '',
+  );
+  return html`${others.map((field) => html`<input type="hidden" name="${field}" value="${query[field]}" />`)}`;
 }
 
 export function option(value: string, chosen: string, label = escapeControls(value)): Html {

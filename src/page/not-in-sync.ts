@@ -4,8 +4,9 @@ import { html, type Html } from './html.ts';
 import { placeOf } from '../words/place.ts';
 import { describeCause, describeRetry, KIND_WORDS } from '../words/status.ts';
 import type { PageFacts, PageQuery } from './facts.ts';
-import { andMore, actionButton, command, name, option, part, path, soon } from './markup.ts';
-import { adviceOf, atLeast } from './verdict.ts';
+import { andMore, actionButton, hiddenChoices, command, name, option, part, path, soon } from './markup.ts';
+import { adviceOf, atLeast, verdictOf } from './verdict.ts';
+import type { Advice } from '../words/advice.ts';
 
 /** Limits on groups, and on the files of all groups together. */
 const GROUPS_SHOWN = 25;
@@ -14,7 +15,9 @@ const FILES_SHOWN = 200;
 /** Renders problems by their reason, with the time of the next retry and advice. */
 export function renderNotInSync(facts: PageFacts, query: PageQuery, mayAct: boolean): Html {
   const { troubles } = facts.standing;
-  const causes = troubles.filter((one) => one.kind !== 'files');
+  const { trouble: first, advice: firstAdvice } = verdictOf(facts);
+  // The verdict has that one.
+  const causes = troubles.filter((one) => one.kind !== 'files').filter((one) => one !== first);
   const groups = troubles.filter((one) => one.kind === 'files');
   const all = groups.reduce((total, { files }) => total + files.length, 0);
   const matching = groups.flatMap((group) => {
@@ -27,8 +30,8 @@ export function renderNotInSync(facts: PageFacts, query: PageQuery, mayAct: bool
   const content = html`${causes.map((cause) => renderCause(cause, facts))}
   ${all === 0 ? html`` : renderFilter(facts, query)}
   ${found === 0 && all > 0 ? html`<p class="empty">No file matches this filter.</p>` : html``}
-  ${renderGroups(matching, facts, mayAct)}
-  ${troubles.length === 0 ? html`<p class="empty">No problems.</p>` : html``}`;
+  ${renderGroups(matching, facts, { mayAct, known: firstAdvice?.text ?? null })}
+  ${causes.length + groups.length > 0 ? html`` : html`<p class="empty">${troubles.length === 0 ? 'No problems.' : 'Nothing else.'}</p>`}`;
   return part('not-in-sync', 'Not in sync', note, html`<div class="card">${content}</div>`);
 }
 
@@ -50,9 +53,13 @@ function renderCause(trouble: Exclude<Trouble, FailingGroup>, facts: PageFacts):
   const advice = adviceOf(trouble, facts);
   return html`<div class="trouble">
     <p>${name(sentence)}</p>
-    <p class="soft">${advice.text}</p>
-    ${advice.command === null ? html`` : html`<p>${command(advice.command, facts.commandEnd)}</p>`}
+    ${renderAdvice(advice, facts.commandEnd)}
   </div>`;
+}
+
+function renderAdvice({ text, command: args }: Advice, commandEnd: string): Html {
+  return html`<p class="soft">${text}</p>
+    ${args === null ? html`` : html`<p>${command(args, commandEnd)}</p>`}`;
 }
 
 function ofSource(trouble: Exclude<Trouble, FailingGroup>, { known }: PageFacts): string {
@@ -63,7 +70,8 @@ function ofSource(trouble: Exclude<Trouble, FailingGroup>, { known }: PageFacts)
     : `${countText(source?.expiring ?? 0, 'file')} of ${trouble.source} could not be renewed in time`;
 }
 
-function renderFilter({ known }: PageFacts, { source, kind, text }: PageQuery): Html {
+function renderFilter({ known }: PageFacts, query: PageQuery): Html {
+  const { source, kind, text } = query;
   const kinds = [...new Set(Object.values(KIND_WORDS))];
   return html`<form
     class="filter"
@@ -73,6 +81,7 @@ function renderFilter({ known }: PageFacts, { source, kind, text }: PageQuery): 
     role="search"
     aria-label="Files not in sync"
   >
+    ${hiddenChoices(query, ['source', 'kind', 'text'])}
     <label
       >Source
       <select name="source">
@@ -90,17 +99,23 @@ function renderFilter({ known }: PageFacts, { source, kind, text }: PageQuery): 
   </form>`;
 }
 
-function renderGroups(groups: readonly FailingGroup[], facts: PageFacts, mayAct: boolean): Html[] {
+/** `known`: advice that the verdict has given already. */
+interface Shown {
+  readonly mayAct: boolean;
+  readonly known: string | null;
+}
+
+function renderGroups(groups: readonly FailingGroup[], facts: PageFacts, shown: Shown): Html[] {
   let left = FILES_SHOWN;
-  const shown = groups.slice(0, GROUPS_SHOWN).map((group) => {
+  const first = groups.slice(0, GROUPS_SHOWN).map((group) => {
     const files = group.files.slice(0, left);
     left -= files.length;
-    return renderGroup(group, files, facts, mayAct);
+    return renderGroup(group, files, facts, shown);
   });
   const hidden = groups.slice(GROUPS_SHOWN).reduce((total, { files }) => total + files.length, 0);
-  if (hidden === 0) return shown;
+  if (hidden === 0) return first;
   return [
-    ...shown,
+    ...first,
     html`<p class="trouble soft">
       … and ${countText(hidden, 'file')} with other reasons; to list them:
       ${command('ls --failed', facts.commandEnd)}
@@ -112,7 +127,7 @@ function renderGroup(
   group: FailingGroup,
   files: readonly Failing[],
   facts: PageFacts,
-  mayAct: boolean,
+  { mayAct, known }: Shown,
 ): Html {
   const [first] = group.files;
   if (first === undefined) return html``;
@@ -142,7 +157,6 @@ function renderGroup(
       )}
     </ul>
     ${andMore(group.files.length - files.length, 'more file')}
-    <p class="soft">${advice.text}</p>
-    ${advice.command === null ? html`` : html`<p>${command(advice.command, commandEnd)}</p>`}
+    ${advice.text === known ? html`` : renderAdvice(advice, commandEnd)}
   </details>`;
 }

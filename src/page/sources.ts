@@ -5,6 +5,7 @@ import { describeOthers, describeWords } from '../words/status.ts';
 import type { PageFacts, SourceFacts } from './facts.ts';
 import { actionButton, name, part, path, pathList, soon } from './markup.ts';
 import { approvalEffect } from '../words/asked.ts';
+import { verdictOf } from './verdict.ts';
 
 export function renderSources(facts: PageFacts, mayAct: boolean): Html {
   const { sources } = facts.known;
@@ -31,7 +32,7 @@ function renderSource(status: SourceStatus, facts: PageFacts, mayAct: boolean): 
   return html`<li class="card ${halted === null ? '' : 'halted'}">
     <h3>${name(status.name)} ${renderAside(status, source)}</h3>
     ${source === undefined ? html`` : html`<p class="where">${path(source.directory)}</p>`}
-    ${halted === null ? html`` : renderHalt(halted, status, source)}
+    ${halted === null ? html`` : renderHalt(halted, status, source, isFirst(status, facts))}
     <dl class="facts">
       <div>
         <dt>In sync</dt>
@@ -48,7 +49,7 @@ function renderSource(status: SourceStatus, facts: PageFacts, mayAct: boolean): 
               <dd>${others.join(', ').toLowerCase()}</dd>
             </div>`
       }
-      ${source === undefined ? html`` : renderPlace(source, status.syncedBy)}${expiry}
+      ${source === undefined ? html`` : renderPlace(source, status.syncedBy, facts)}${expiry}
     </dl>
     ${mayAct && source !== undefined ? renderActions(status, facts) : html``}
   </li> `;
@@ -65,7 +66,12 @@ function renderActions(status: SourceStatus, facts: PageFacts): Html {
     <p class="actions">${actionButton(`Rescan ${source}`, { kind: 'rescan', source })}</p>`;
 }
 
-function renderPlace({ botId, keyPrefix, notices }: SourceFacts, syncedBy: string | undefined): Html {
+function renderPlace(
+  { botId, keyPrefix, notices }: SourceFacts,
+  syncedBy: string | undefined,
+  { bots }: PageFacts,
+): Html {
+  const botName = bots.find(({ id }) => id === botId)?.name ?? null;
   const prefix = keyPrefix === '' ? html`` : html`, keys begin with ${path(keyPrefix)}`;
   const how =
     notices.kind === 'polling'
@@ -79,12 +85,24 @@ function renderPlace({ botId, keyPrefix, notices }: SourceFacts, syncedBy: strin
   </div>`;
   return html`<div>
       <dt>Bot</dt>
-      <dd>${path(botId)}${prefix}</dd>
+      <dd>${botName === null ? html`` : html`${name(botName)} `}${path(botId)}${prefix}</dd>
     </div>
     ${syncedBy === undefined ? watching : html``}`;
 }
 
-function renderHalt(halted: string, { toRemove }: SourceStatus, source: SourceFacts | undefined): Html {
+/** Returns whether the verdict is about the halt of this source. */
+function isFirst({ name: source }: SourceStatus, facts: PageFacts): boolean {
+  const { trouble } = verdictOf(facts);
+  return trouble?.kind === 'halted' && trouble.source === source;
+}
+
+/** `isSaid`: the verdict has the reason already. */
+function renderHalt(
+  halted: string,
+  { toRemove }: SourceStatus,
+  source: SourceFacts | undefined,
+  isSaid: boolean,
+): Html {
   const named = source?.wouldRemove ?? [];
   const list =
     named.length === 0
@@ -93,7 +111,8 @@ function renderHalt(halted: string, { toRemove }: SourceStatus, source: SourceFa
           <summary>${countText(toRemove, 'file')} would be removed from the platform</summary>
           ${pathList(named, toRemove)}
         </details>`;
-  return html`<p class="alarm"><strong>Halted:</strong> ${name(halted)}</p>
+  const why = isSaid ? html`<strong>Halted</strong>` : html`<strong>Halted:</strong> ${name(halted)}`;
+  return html`<p class="alarm">${why}</p>
     ${list}`;
 }
 

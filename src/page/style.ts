@@ -128,19 +128,27 @@ progress { accent-color: var(--accent); height: .6rem; }
 .trouble p { margin: .3rem 0 0; } .trouble > p:first-child { margin: 0; }
 .trouble .paths { margin: .3rem 0 .3rem 1.1rem; } .trouble .paths li { padding: .1rem 0; }
 .trouble .paths button, .actions button { min-height: 1.8rem; padding: .1rem .6rem; font-size: .85rem; }
-.plots { display: grid; gap: 1rem 1.5rem; grid-template-columns: repeat(auto-fit, minmax(min(16rem, 100%), 1fr)); }
-.plot { margin: 0; } .plot figcaption { font-size: .9rem; }
-.plot svg { display: block; width: 100%; height: 3.2rem; margin-top: .3rem; border-bottom: 1px solid var(--edge); }
+main { transition: opacity .3s, filter .3s; }
+[data-live-state="lost"] main { opacity: .45; filter: grayscale(1); transition-delay: 2s; }
+nav.spans { display: flex; gap: .3rem .9rem; margin: -.3rem 0 .5rem; font-size: .9rem; }
+nav.spans [aria-current] { color: inherit; font-weight: 600; text-decoration: none; }
+.charts > summary { display: none; }
+@media (max-width: 40rem) { .charts > summary { display: list-item; } }
+.plot { margin: 0 0 .7rem; } .plot figcaption { font-size: .9rem; }
+.plot svg { display: block; width: 100%; height: 1.75rem; margin-top: .2rem; border-bottom: 1px solid var(--edge); }
+.quotas li { padding: .15rem 0; } .quotas progress { display: block; width: 100%; }
 .plot .bar { fill: var(--accent); } .plot .bar-bad { fill: var(--bad); }
 .plot .limit { fill: none; stroke: var(--wait); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
 .axis { display: flex; justify-content: space-between; gap: .5rem; margin: .15rem 0 0; font-size: .78rem; }
 ol.events { max-height: 26rem; overflow: auto; padding: .5rem 0; font-size: .9rem; }
-ol.events li { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: .8rem; padding: .15rem 1.1rem; }
+ol.events > li { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: .8rem; padding: .15rem 1.1rem; }
 ol.events time { color: var(--soft); } ol.events span { overflow-wrap: anywhere; white-space: pre-wrap; }
 ol.events .error span { color: var(--bad); } ol.events .warning strong { color: var(--wait); }
 #explained pre { padding: .8rem 1.1rem; margin: 0; }
 @media (max-width: 40rem) {
+  header.top { gap: .2rem .8rem; } form.search { width: 100%; flex-wrap: nowrap; } form.search input { flex: 1; width: auto; min-width: 0; }
+  form.search label { position: absolute; width: 1px; height: 1px; overflow: clip; clip-path: inset(50%); }
   .verdict { padding: .9rem 1rem; gap: .8rem; } .verdict h2 { font-size: 1.25rem; }
-  form.search { margin-left: 0; } ol.events li { grid-template-columns: minmax(0, 1fr); gap: 0; padding-bottom: .4rem; }
+  form.search { margin-left: 0; } ol.events > li { grid-template-columns: minmax(0, 1fr); gap: 0; padding-bottom: .4rem; }
 }
 `;

@@ -1,4 +1,4 @@
-import { bytesText, countText } from '../service/amounts.ts';
+import { bytesText, countText, durationText } from '../service/amounts.ts';
 import { MOST_FAILURES } from '../sync/plan/overview.ts';
 import { isOfCluster, type ClusterTrouble } from '../domain/cluster-status.ts';
 import type { Known, Failing, Trouble } from '../domain/status.ts';
@@ -15,6 +15,8 @@ export interface Verdict {
   readonly mood: Mood;
   readonly title: string;
   readonly detail: string | null;
+  /** The trouble that it is about; `null` if there is none. */
+  readonly trouble: Trouble | null;
   readonly advice: Advice | null;
   /** The number of other troubles. */
   readonly others: number;
@@ -24,15 +26,15 @@ export interface Verdict {
 export function verdictOf(facts: PageFacts): Verdict {
   const { standing } = facts;
   const advised = standing.troubles.map((trouble) => ({ trouble, advice: adviceOf(trouble, facts) }));
-  const worst = advised.find(({ advice }) => advice.need !== 'wait') ?? advised[0];
+  const worst = worstOf(advised);
   if (worst !== undefined) {
     const mood = worst.advice.need === 'wait' ? 'waits' : 'needs-you';
     const others = advised.length - 1;
     const { trouble } = worst;
     const title = isOfCluster(trouble) ? titleInCluster(trouble) : titleOf(trouble, facts);
-    return { mood, ...title, advice: worst.advice, others };
+    return { mood, ...title, trouble, advice: worst.advice, others };
   }
-  const nothing = { advice: null, others: 0 };
+  const nothing = { trouble: null, advice: null, others: 0 };
   if (standing.underWay !== null) return { mood: 'busy', ...busy(facts), ...nothing };
   const unconfirmed = sum(facts.known, 'unconfirmed');
   if (unconfirmed > 0)
@@ -46,6 +48,18 @@ export function verdictOf(facts: PageFacts): Verdict {
     detail: `${haveAll(facts)} Nothing needs to be done.`,
     ...nothing,
   };
+}
+
+interface Advised {
+  readonly trouble: Trouble;
+  readonly advice: Advice;
+}
+
+/** What somebody has to do comes first, but an outage comes before single files: nothing can be sent. */
+function worstOf(advised: readonly Advised[]): Advised | undefined {
+  const urgent = advised.find(({ advice }) => advice.need !== 'wait');
+  const outage = advised.find(({ trouble }) => trouble.kind === 'outage');
+  return urgent?.trouble.kind === 'files' && outage !== undefined ? outage : (urgent ?? advised[0]);
 }
 
 export function adviceOf(trouble: Trouble, { known, sources }: PageFacts): Advice {
@@ -67,14 +81,18 @@ function haveAll({ known, isAsked }: PageFacts): string {
 
 function busy({ standing, transfers }: PageFacts): { title: string; detail: string } {
   const { isLooking = false, queued = 0, sending = 0 } = standing.underWay ?? {};
-  const { firstPass } = transfers;
-  if (isLooking) {
-    const how =
-      firstPass === null
-        ? 'All files are being checked.'
-        : `${firstPass.files.toLocaleString('en')} of ${countText(firstPass.ofFiles, 'file')} sent; ${bytesText(firstPass.bytes)} of ${bytesText(firstPass.ofBytes)} transferred.`;
-    const title = firstPass === null ? 'Checking all files' : 'Sending files';
-    return { title, detail: `${how} Nothing needs to be done.` };
+  const { firstPass, leftMs } = transfers;
+  if (isLooking && firstPass === null)
+    return {
+      title: 'Checking all files',
+      detail: 'All files are being checked. Nothing needs to be done.',
+    };
+  if (isLooking && firstPass !== null) {
+    const left = leftMs === null ? '' : `, about ${durationText(leftMs)} left`;
+    return {
+      title: `Sending files: ${Math.floor(firstPass.part * 100)} %${left}`,
+      detail: `${describeFirstPass(firstPass)}. Nothing needs to be done.`,
+    };
   }
   const what = [
     ...(sending > 0 ? [`${countText(sending, 'file')} being sent`] : []),
@@ -82,6 +100,13 @@ function busy({ standing, transfers }: PageFacts): { title: string; detail: stri
   ].join(', ');
   return { title: 'Sending changes', detail: `${what}. Nothing needs to be done.` };
 }
+
+/** Returns the progress of the first pass in files and bytes. */
+export function describeFirstPass({ files, bytes, ofFiles, ofBytes }: FirstPass): string {
+  return `${files.toLocaleString('en')} of ${countText(ofFiles, 'file')} sent; ${bytesText(bytes)} of ${bytesText(ofBytes)} transferred`;
+}
+
+type FirstPass = NonNullable<PageFacts['transfers']['firstPass']>;
 
 function haltTitle(name: string, sources: Known['sources']): { title: string; detail: string | null } {
   const source = sources.find((one) => one.name === name);

@@ -22,6 +22,7 @@ export interface Expected {
 
 export interface Rate {
   readonly bytesPerSecond: number;
+  readonly filesPerSecond: number;
   /** Milliseconds until everything expected has been sent; `null`: unknown. */
   readonly leftMs: number | null;
 }
@@ -29,6 +30,7 @@ export interface Rate {
 interface Sample {
   readonly atMs: number;
   readonly bytes: number;
+  readonly files: number;
   readonly weight: number;
 }
 
@@ -113,16 +115,19 @@ export class TransferTally {
   rate(): Rate {
     const atMs = this.#monotonic();
     const { bytes } = this;
-    const now: Sample = { atMs, bytes, weight: bytes + this.#files * FILE_WEIGHT };
+    const files = this.#files;
+    const now: Sample = { atMs, bytes, files, weight: bytes + files * FILE_WEIGHT };
     this.#samples = [...this.#samples.filter((one) => one.atMs > atMs - RATE_WINDOW_MS), now];
     const [first = now] = this.#samples;
     const seconds = (atMs - first.atMs) / 1000;
-    if (seconds < 0.5) return { bytesPerSecond: 0, leftMs: null };
+    if (seconds < 0.5) return { bytesPerSecond: 0, filesPerSecond: 0, leftMs: null };
     const bytesPerSecond = Math.max(0, bytes - first.bytes) / seconds;
+    const filesPerSecond = Math.max(0, files - first.files) / seconds;
     const weightPerSecond = (now.weight - first.weight) / seconds;
-    if (this.expected === null || weightPerSecond <= 0) return { bytesPerSecond, leftMs: null };
+    if (this.expected === null || weightPerSecond <= 0)
+      return { bytesPerSecond, filesPerSecond, leftMs: null };
     const left = this.expected.bytes + this.expected.files * FILE_WEIGHT - now.weight;
-    return { bytesPerSecond, leftMs: Math.max(0, (left / weightPerSecond) * 1000) };
+    return { bytesPerSecond, filesPerSecond, leftMs: Math.max(0, (left / weightPerSecond) * 1000) };
   }
 
   /** The completed part of what is expected, between 0 and 1; `null`: unknown. */

@@ -1,13 +1,25 @@
 import { QUOTAS, type Additions, type Excess, type Quota, type Usages } from '../domain/usage.ts';
 
-/** Returns a line for each quota: use, limit and the addition of a plan. The numbers are the platform's. */
-export function describeUsage(usages: Usages, additions: Additions | null): string[] {
+/** The reported use of a quota in words. The numbers are the platform's. */
+export interface QuotaWords {
+  readonly quota: Quota;
+  readonly name: string;
+  /** The use and the limit. */
+  readonly text: string;
+}
+
+export function quotaWords(usages: Usages): QuotaWords[] {
   const known = QUOTAS.filter((quota) => usages[quota] !== null);
-  return known.map((quota) => {
+  return known.map((quota) => ({ quota, name: QUOTA_NAMES[quota], text: describeOne(usages, quota) }));
+}
+
+/** Returns a line for each quota: use, limit and the addition of a plan. */
+export function describeUsage(usages: Usages, additions: Additions | null): string[] {
+  return quotaWords(usages).map(({ quota, name, text }) => {
     const added = additions?.[quota] ?? null;
     const largest = quota === 'largestFile';
     const plan = added === null ? '' : largest ? `; to send: ${figure(added)}` : `; to add: ${figure(added)}`;
-    return `${QUOTA_NAMES[quota]}: ${describeOne(usages, quota)}${plan}`;
+    return `${name}: ${text}${plan}`;
   });
 }
 

@@ -37,7 +37,7 @@ test('follows what is sent, without being loaded anew', async ({ open }) => {
   const page = await open(site.address);
   await untilLive(page);
   await untilTitle(page, 'In sync');
-  expect(await page.title()).toMatch(/^In sync – botsync on /);
+  expect(await page.title()).toMatch(/^In sync – bot-1 – botsync on /);
   await page.evaluate(MARK);
   await page.fill('#file', 'half a wo');
   site.write('docs/b.md', 'two');

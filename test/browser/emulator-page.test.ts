@@ -131,7 +131,7 @@ test('says that the emulator is away, and is live again when it is back', async 
   const page = await open(emulator.baseUrl, { expected: LOST });
   await untilLive(page);
   await emulator.conditions.set({ kind: 'refused' });
-  await page.waitForSelector('text=/^Not connected; retrying/');
+  await page.waitForSelector('text=/^botsync has not answered since/');
   expect(await shown(page)).toEqual(['a.md']);
   await emulator.conditions.clear();
   await store(emulator, 'b.md', 'abc');

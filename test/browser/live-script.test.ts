@@ -76,12 +76,15 @@ test('a part may be the content of an element, or of the title; items may change
 test('a lost connection is said, with the time, and made again; so is one after a refusal', async ({
   open,
 }) => {
-  const server = await serveStream('<p id="part">one</p>');
+  const server = await serveStream('<main><p id="part">one</p></main>');
   const page = await open(server.address, { expected: LOST });
   await untilLive(page);
   server.refuseStreams(503);
-  await page.waitForSelector('text=/^Not connected; retrying. This is as it was at \\d\\d:\\d\\d:\\d\\d.$/');
+  await page.waitForSelector('text=/^botsync has not answered since \\d\\d:\\d\\d:\\d\\d; retrying/');
   expect(await page.getAttribute('body', 'data-live-state')).toBe('lost');
+  await expect
+    .poll(() => page.evaluate(`getComputedStyle(document.querySelector('main')).opacity`))
+    .toBe('0.45');
   await expect.poll(() => server.streams.length).toBeGreaterThan(1);
   server.refuseStreams(200);
   await untilLive(page);

@@ -4,6 +4,8 @@ import { readPageQuery } from '../../src/page/facts.ts';
 import type { ClusterFacts } from '../../src/domain/cluster-status.ts';
 import { HALT, at, factsOf, NOW_MS, type Scene } from './facts.ts';
 
+const NO_USAGE = { storage: null, vectorStorage: null, indexedFiles: null, largestFile: null };
+
 const EVERYTHING = readPageQuery(new URLSearchParams());
 const LOOKING = { kind: 'look-only' } as const;
 
@@ -63,23 +65,24 @@ test.each(HOSTILE)('the name %j stays a name wherever it stands', (name) => {
         },
       ],
       transfers: {
-        ...{ bytesPerSecond: 1, leftMs: null, firstPass: null },
-        inFlight: [{ name, sizeBytes: 2, sentBytes: 1, forMs: 5 }],
+        ...{ bytesPerSecond: 1, filesPerSecond: 0, leftMs: null, firstPass: null },
+        inFlight: [{ name, sizeBytes: 2_000_000, sentBytes: 1, forMs: 5 }],
       },
       renewals: [{ source: name, path: name, renewAtMs: NOW_MS, expiresAtMs: NOW_MS }],
       events: [{ id: 1, atMs: NOW_MS, level: 'warn', style: null, text: name }],
-      usage: { lines: [name], askedAtMs: NOW_MS },
+      usage: { usages: { ...NO_USAGE, storage: { used: 1, allowed: 2 } }, askedAtMs: NOW_MS },
+      bots: [{ id: name, name }],
     },
   };
   const plain: Scene = {
     ...JSON.parse(JSON.stringify(scene).replaceAll(JSON.stringify(name).slice(1, -1), 'name')),
   } as Scene;
   const answer = { kind: 'explained', lines: [name] } as const;
-  const query = { file: name, source: name, kind: name, text: name };
+  const query = { file: name, source: name, kind: name, text: name, event: '', span: '24h' } as const;
   const written = renderDocument(factsOf(scene), query, { kind: 'locked', notice: name }, answer);
   const harmless = renderDocument(
     factsOf(plain),
-    { file: 'name', source: 'name', kind: 'name', text: 'name' },
+    { file: 'name', source: 'name', kind: 'name', text: 'name', event: '', span: '24h' },
     { kind: 'locked', notice: 'name' },
     { kind: 'explained', lines: ['name'] },
   );
@@ -102,7 +105,10 @@ test('a source says where it is, how it stands, and what a halt would remove', (
   const [docs] = sources;
   const facts = docs === undefined ? [] : [{ ...docs, keyPrefix: 'kb/', wouldRemove: ['a.md', 'b.md'] }];
   const text = read('sources', { ...scene, facts: { sources: facts } });
-  expect(text).toContain('docs /srv/docs Halted: too many removals');
+  // The verdict has the reason.
+  expect(text).toContain('docs /srv/docs Halted 102 files');
+  const two = [...(scene.sources ?? []), { name: 'faq', halted: 'it is empty', halt: HALT }];
+  expect(read('sources', { sources: two })).toContain('Halted: it is empty');
   expect(text).toContain('102 files would be removed from the platform a.md b.md … and 100 more');
   expect(text).toContain('1,204 files , 3.4 MB (1,204 searchable)');
   expect(text).toContain('2 failed, 102 to remove from the platform');
@@ -185,9 +191,13 @@ test('what is under way has its bytes, its rate, and the reasons of pauses with 
     facts: {
       transfers: {
         bytesPerSecond: 2_000_000,
+        filesPerSecond: 51,
         leftMs: 65_000,
-        firstPass: { files: 3, bytes: 5_000_000, ofFiles: 10, ofBytes: 20_000_000 },
-        inFlight: [{ name: 'docs/a.mp4', sizeBytes: 9_000_000, sentBytes: 4_000_000, forMs: 2000 }],
+        firstPass: { files: 3, bytes: 5_000_000, ofFiles: 10, ofBytes: 20_000_000, part: 0.25 },
+        inFlight: [
+          { name: 'docs/a.mp4', sizeBytes: 9_000_000, sentBytes: 4_000_000, forMs: 2000 },
+          ...['a', 'b'].map((name) => ({ name, sizeBytes: 10, sentBytes: 0, forMs: 1 })),
+        ],
       },
       requests: {
         ...{ lastMinute: 3, limit: 600, pausedForMs: 12_000 },
@@ -204,6 +214,7 @@ test('what is under way has its bytes, its rate, and the reasons of pauses with 
     'Limited to 5 requests/s (upload.maxRequestsPerSecond) and 1 MB/s (upload.maxBytesPerSecond)',
   );
   expect(text).toContain('docs/a.mp4 4 MB of 9 MB, started 2 s ago');
+  expect(text).toContain('2 transfers of small files, 51 files/s');
 });
 
 const FAILURES = [
@@ -316,14 +327,79 @@ test('renewals, events and quotas are listed; what is not known is left out', ()
         text: 'uploaded docs/a.md',
       },
     ],
-    usage: { lines: ['storage: 5 of 10 used'], askedAtMs: NOW_MS - 60_000 },
+    usage: {
+      usages: { ...NO_USAGE, storage: { used: 5, allowed: 10 }, indexedFiles: { used: 3, allowed: null } },
+      askedAtMs: NOW_MS - 60_000,
+    },
   };
   expect(read('renewals', { facts })).toContain('docs/a.md in 2 h in 1 h');
   expect(read('events', { facts })).toMatch(
-    /the last 2 1 s ago error: the disk is full 1 min ago uploaded docs\/a\.md$/u,
+    /the last 2 Contains Filter 1 s ago error: the disk is full 1 min ago uploaded docs\/a\.md$/u,
   );
-  expect(read('usage', { facts })).toContain('storage: 5 of 10 used');
+  expect(read('usage', { facts })).toContain('storage : 5 of 10 used indexed files : 3 used');
+  const quotas = renderParts(factsOf({ facts }), EVERYTHING, false).get('usage');
+  expect(quotas?.match(/<progress[^>]*>/gu)).toEqual(['<progress max="10" value="5" aria-label="storage">']);
   expect(read('usage', {})).toBe('');
+});
+
+test('many events of one kind are one line; a filter shows them one by one', () => {
+  const removed = Array.from({ length: 41 }, (_, index) => ({
+    ...{ id: index + 2, atMs: NOW_MS - 1000, level: 'info' as const, style: 'aside' as const },
+    text: `removed docs/${index}.md`,
+  })).reverse();
+  const sent = { id: 1, atMs: NOW_MS - 9000, level: 'info' as const, style: 'ok' as const };
+  const facts = { events: [...removed, { ...sent, text: 'uploaded docs/a.md' }] };
+  expect(read('events', { facts })).toContain('41 removed removed docs/40.md');
+  const found = read('events', { facts }, { search: 'event=DOCS/1' });
+  expect(found).toContain('Events 11 of 42');
+  expect(found).not.toContain('11 removed');
+  expect(read('events', { facts }, { search: 'event=nothing' })).toContain('No event matches this filter.');
+});
+
+test('the span of the charts is chosen by the address, and kept by the filters', () => {
+  const parts = (search: string): ReadonlyMap<string, string> =>
+    renderParts(factsOf({ failures: FAILURES }), readPageQuery(new URLSearchParams(search)), false);
+  expect(parts('span=1h&text=a').get('history')).toContain('Last hour');
+  expect(parts('span=1h&text=a').get('history')).toContain('href="/?text=a&#38;span=30d#history"');
+  expect(parts('').get('history')).toContain('Last 24 hours');
+  expect(parts('span=2h').get('history')).toContain('Last 24 hours');
+  expect(parts('span=1h').get('not-in-sync')).toContain('<input type="hidden" name="span" value="1h" />');
+});
+
+test('a trouble is told once: the first in the verdict, the others below', () => {
+  const sources = [{ name: 'docs', halted: 'too many removals', halt: HALT }];
+  const outage = { since: at(-60), nextTry: at(20), reason: 'connection refused' };
+  const scene: Scene = { sources, running: { outage } };
+  const document = page(scene).replace(/<title.*?<\/title>/gsu, '');
+  expect(document.match(/too many removals/gu)).toHaveLength(1);
+  expect(read('not-in-sync', scene)).toContain('THE PLATFORM IS UNREACHABLE');
+  expect(read('not-in-sync', { sources })).toBe('Not in sync Nothing else.');
+});
+
+test('an outage is no time of waiting for changes, and comes before a file that is refused', () => {
+  const outage = { since: at(-60), nextTry: at(20), reason: 'connection refused' };
+  const refused = { ...{ path: 'a.md', reason: '400: no' }, kind: 'refused', retry: 'change' } as const;
+  const scene: Scene = { running: { outage }, failures: [refused] };
+  expect(read('verdict', scene)).toContain('The platform is unreachable');
+  expect(read('under-way', scene)).not.toContain('Waiting for changes');
+});
+
+test('whose files they are comes first, and how old the knowledge is', () => {
+  const known = factsOf().known;
+  const lastVerification = {
+    ...{ compared: 1, same: 1, foreign: 0, busy: 0, unread: 0, reasons: {}, finishedAt: at(-3 * 3600) },
+  };
+  const configuration = { file: '/b.json', loadedAt: at(-7200), problem: null };
+  const scene: Scene = { running: { configuration }, facts: { known: { ...known, lastVerification } } };
+  expect(read('whose', scene)).toBe('Velo rentals bot-1 · botsync on web1');
+  expect(read('verdict', scene)).toContain(
+    'confirmed 12 s ago · compared with the bot 3 h ago · configuration in use for 2 h',
+  );
+  const unnamed = [
+    { id: 'bot-1', name: null },
+    { id: 'bot-2', name: 'Shop' },
+  ];
+  expect(read('whose', { facts: { bots: unnamed } })).toBe('bot-1, Shop botsync on web1');
 });
 
 test('without scripts the page is whole, and names nothing outside itself', () => {

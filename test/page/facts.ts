@@ -62,6 +62,8 @@ export function factsOf(scene: Scene = {}): PageFacts {
     host: 'web1',
     pid: 4711,
     startedAtMs: NOW_MS - 3_600_000,
+    bots: [{ id: 'bot-1', name: 'Velo rentals' }],
+    lastInSyncMs: NOW_MS - 12_000,
     commandEnd: ' -c /etc/botsync.json',
     isAsked: true,
     removals: 'delete',
@@ -76,7 +78,7 @@ export function factsOf(scene: Scene = {}): PageFacts {
       notices: { kind: 'watching', directories: 3 },
       wouldRemove: [],
     })),
-    transfers: { inFlight: [], bytesPerSecond: 0, leftMs: null, firstPass: null },
+    transfers: { inFlight: [], bytesPerSecond: 0, filesPerSecond: 0, leftMs: null, firstPass: null },
     requests: {
       ...{ lastMinute: 0, limit: null, pausedForMs: 0 },
       ...{ ownRequestsPerSecond: null, ownBytesPerSecond: null },

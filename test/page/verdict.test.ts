@@ -69,14 +69,14 @@ const SCENES: readonly (readonly [string, Scene, Partial<Verdict>, command: stri
       running: { activity: 'pass', isFirstPassOver: false },
       facts: {
         transfers: {
-          ...{ inFlight: [], bytesPerSecond: 0, leftMs: null },
-          firstPass: { files: 340, bytes: 1_000_000, ofFiles: 1204, ofBytes: 3_400_000 },
+          ...{ inFlight: [], bytesPerSecond: 0, filesPerSecond: 0, leftMs: 65_000 },
+          firstPass: { files: 340, bytes: 1_000_000, ofFiles: 1204, ofBytes: 3_400_000, part: 0.289 },
         },
       },
     },
     {
       mood: 'busy',
-      title: 'Sending files',
+      title: 'Sending files: 28 %, about 1 min 5 s left',
       detail: '340 of 1,204 files sent; 1 MB of 3.4 MB transferred. Nothing needs to be done.',
     },
     null,

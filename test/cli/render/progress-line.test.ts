@@ -11,7 +11,7 @@ const sending = {
   bytes: 340_000_000,
   part: 0.34,
   expected: { files: 120, bytes: GB },
-  rate: { bytesPerSecond: 12_000_000, leftMs: 55_000 },
+  rate: { bytesPerSecond: 12_000_000, filesPerSecond: 0, leftMs: 55_000 },
   largest: { name: 'docs/lectures/video.mp4', sizeBytes: 800_000_000, sentBytes: 200_000_000, beganMs: 0 },
   inFlight: 8,
 } satisfies ProgressFacts;
@@ -38,7 +38,7 @@ describe('what is sent', () => {
       ...sending,
       expected: null,
       part: null,
-      rate: { bytesPerSecond: 12_000_000, leftMs: null },
+      rate: { bytesPerSecond: 12_000_000, filesPerSecond: 0, leftMs: null },
     };
     expect(progressLine(facts, 80)).toBe('sending 8 files | 340 MB | 12 MB/s | docs/lectures/video.mp4 25%');
   });

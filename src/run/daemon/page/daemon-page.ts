@@ -1,6 +1,9 @@
 import { listener, type Emit } from '../../../sync/events.ts';
 import { renderDocument, renderParts } from '../../../page/document.ts';
-import { readPageQuery } from '../../../page/facts.ts';
+import { readPageQuery, type PageFacts, type PageQuery } from '../../../page/facts.ts';
+import { spanMsOf } from '../../../page/history.ts';
+import type { Usages } from '../../../domain/usage.ts';
+import type { BotSummary } from '../../../platform/resources.ts';
 import type { PageAccess, PageSource } from '../../../service/page-source.ts';
 import type { Log } from '../../../service/logger.ts';
 import { PAGE_POLICY } from '../../../page/frame.ts';
@@ -13,13 +16,17 @@ import { DaemonNews } from '../daemon-news.ts';
 import { explainForPage, FileQuestions } from './explain-file.ts';
 import { gatherFacts } from './page-facts.ts';
 import { RecentEvents } from './recent-events.ts';
-import { RecentUsage } from './recent-usage.ts';
+import { RecentAnswer } from './recent-answer.ts';
 
 /** Interval for updating the page while files are sent, milliseconds. */
 const BUSY_MS = 1000;
 
 /** Interval for asking other hosts of a cluster while the page is open, milliseconds. */
 const HOSTS_MS = 3000;
+
+/** Times for which answers of the platform are reused, milliseconds. */
+const USAGE_KEPT_MS = 15 * 60_000;
+const BOTS_KEPT_MS = 3_600_000;
 
 export interface DaemonPageInput {
   readonly target: RunTarget;
@@ -37,7 +44,8 @@ export class DaemonPage implements PageSource {
   readonly #startedAtMs = Date.now();
   readonly #tally = new TransferTally(() => performance.now());
   readonly #events: RecentEvents;
-  readonly #usage: RecentUsage;
+  readonly #usage: RecentAnswer<Usages>;
+  readonly #bots: RecentAnswer<readonly BotSummary[]>;
   readonly #questions = new FileQuestions(() => performance.now());
   readonly #subscribers = new Set<() => void>();
   #timer: NodeJS.Timeout | null = null;
@@ -48,7 +56,19 @@ export class DaemonPage implements PageSource {
       this.#changed();
     };
     this.#events = new RecentEvents(Date.now, changed);
-    this.#usage = new RecentUsage(input.platform, changed);
+    const { platform } = input;
+    this.#usage = new RecentAnswer(
+      platform,
+      (clients, signal) => clients.usage().all(signal),
+      USAGE_KEPT_MS,
+      changed,
+    );
+    this.#bots = new RecentAnswer(
+      platform,
+      (clients, signal) => clients.administration().listBots(signal),
+      BOTS_KEPT_MS,
+      changed,
+    );
     this.listener = this.#createListener(new DaemonNews(this.#events, () => null));
   }
 
@@ -68,11 +88,13 @@ export class DaemonPage implements PageSource {
         : (botId: string, key: string) =>
             this.#questions.ask(botId, key, catalog, this.#tally.inFlightCount > 0);
     const answer = query.file === '' ? null : await explainForPage(query.file, target, daemonState(), ask);
-    return renderDocument(this.#facts(), query, access, answer);
+    return renderDocument(this.#facts(query), query, access, answer);
   };
 
-  parts = (params: URLSearchParams, mayAct: boolean): Promise<ReadonlyMap<string, string>> =>
-    Promise.resolve(renderParts(this.#facts(), readPageQuery(params), mayAct));
+  parts = (params: URLSearchParams, mayAct: boolean): Promise<ReadonlyMap<string, string>> => {
+    const query = readPageQuery(params);
+    return Promise.resolve(renderParts(this.#facts(query), query, mayAct));
+  };
 
   subscribe = (changed: () => void): (() => void) => {
     this.#subscribers.add(changed);
@@ -85,7 +107,7 @@ export class DaemonPage implements PageSource {
     };
   };
 
-  #facts(): ReturnType<typeof gatherFacts> {
+  #facts({ span }: PageQuery): PageFacts {
     const { target, answers, daemonState, platform } = this.#input;
     return gatherFacts(
       {
@@ -94,6 +116,8 @@ export class DaemonPage implements PageSource {
         tally: this.#tally,
         pausedForMs: () => platform()?.pausedForMs() ?? 0,
         usage: () => this.#usage.lastKnown(),
+        bots: () => this.#bots.lastKnown()?.value ?? [],
+        historyMs: spanMsOf(span),
         startedAtMs: this.#startedAtMs,
       },
       Date.now(),

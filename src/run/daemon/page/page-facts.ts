@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Config } from '../../../config/config.ts';
 import { quoteForShell } from '../../../config/problem.ts';
-import { DAY_MS, MINUTE_MS, startOf, type HistoryBucket } from '../../../domain/history.ts';
+import { MINUTE_MS, startOf, type HistoryBucket } from '../../../domain/history.ts';
 import type { PageFacts, Renewal, Requests, SourceFacts, Transfers } from '../../../page/facts.ts';
 import { targetOf } from '../../../sync/sources/source.ts';
 import { platformName } from '../../load.ts';
@@ -12,6 +12,9 @@ import type { DaemonState } from '../daemon-state.ts';
 import type { DaemonAnswers } from '../answers.ts';
 import type { RunningDaemon } from '../daemons.ts';
 import type { RecentEvents } from './recent-events.ts';
+import type { Answered } from './recent-answer.ts';
+import type { Usages } from '../../../domain/usage.ts';
+import type { BotSummary } from '../../../platform/resources.ts';
 
 /** Maximum numbers of listed removals of a halted source, and of renewals. */
 const REMOVALS_NAMED = 100;
@@ -25,7 +28,11 @@ export interface FactsInput {
   readonly tally: TransferTally;
   /** Returns the remaining pause that the platform asked for, milliseconds. */
   readonly pausedForMs: () => number;
-  readonly usage: () => PageFacts['usage'];
+  readonly usage: () => Answered<Usages> | null;
+  /** Returns the bots of the workspace; empty if they are not known. */
+  readonly bots: () => readonly Pick<BotSummary, 'id' | 'name'>[];
+  /** The time before now whose history is shown, milliseconds. */
+  readonly historyMs: number;
   /** Epoch milliseconds. */
   readonly startedAtMs: number;
 }
@@ -33,11 +40,12 @@ export interface FactsInput {
 /** Gathers what the page shows. `nowMs`: epoch milliseconds. Throws `StateFileError`. */
 export function gatherFacts(input: FactsInput, nowMs: number): PageFacts {
   const { target, daemonState, answers, events, tally } = input;
-  const { loaded, daemon, state, running } = daemonState();
+  const { loaded, daemon, state, running, lastSuccessMs } = daemonState();
   const { config } = loaded;
   const facts = answers.facts();
-  const history = state?.history.buckets(nowMs - DAY_MS, nowMs) ?? [];
+  const history = state?.history.buckets(nowMs - input.historyMs, nowMs) ?? [];
   const isFirstPass = facts.running.isFirstPassOver !== true;
+  const usage = input.usage();
   return {
     ...facts,
     nowMs,
@@ -45,6 +53,8 @@ export function gatherFacts(input: FactsInput, nowMs: number): PageFacts {
     host: hostname(),
     pid: process.pid,
     startedAtMs: input.startedAtMs,
+    bots: botsOf(config, input.bots()),
+    lastInSyncMs: lastSuccessMs,
     commandEnd: `${target.emulator ? ' --emulator' : ''} -c ${quoteForShell(config.file)}`,
     removals: config.removals.mode,
     isAsked: config.platform.operations !== 'specified',
@@ -66,8 +76,16 @@ export function gatherFacts(input: FactsInput, nowMs: number): PageFacts {
     history,
     renewals: renewalsOf(running, target),
     events: events.newestFirst,
-    usage: input.usage(),
+    usage: usage && { usages: usage.value, askedAtMs: usage.askedAtMs },
   };
+}
+
+function botsOf({ sources }: Config, known: ReturnType<FactsInput['bots']>): PageFacts['bots'] {
+  const ids = new Set(sources.map(({ botId }) => botId));
+  return [...ids].map((id) => {
+    const name = known.find((bot) => bot.id === id)?.name;
+    return { id, name: typeof name === 'string' ? name : null };
+  });
 }
 
 function removalsOf(source: string, running: readonly RunningDaemon[], target: RunTarget): string[] {
@@ -100,15 +118,19 @@ function targetIdOf(name: string, { state, config }: RunningDaemon, target: RunT
 
 function transfersOf(tally: TransferTally, isFirstPass: boolean, isPass: boolean): Transfers {
   const { expected, inFlight } = tally;
-  const { bytesPerSecond, leftMs } = tally.rate();
+  const { bytesPerSecond, filesPerSecond, leftMs } = tally.rate();
   const nowMs = performance.now();
   return {
     inFlight: inFlight.map(({ beganMs, ...flight }) => ({ ...flight, forMs: Math.max(0, nowMs - beganMs) })),
     bytesPerSecond: inFlight.length > 0 || isPass ? bytesPerSecond : 0,
+    filesPerSecond,
     leftMs: isPass ? leftMs : null,
     firstPass:
       isFirstPass && expected !== null
-        ? { files: tally.files, bytes: tally.bytes, ofFiles: expected.files, ofBytes: expected.bytes }
+        ? {
+            ...{ files: tally.files, bytes: tally.bytes, part: tally.part ?? 0 },
+            ...{ ofFiles: expected.files, ofBytes: expected.bytes },
+          }
         : null,
   };
 }
