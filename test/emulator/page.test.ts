@@ -116,6 +116,17 @@ describe('the page', () => {
     expect(readable(await open(emulator, { bot: 'b2' }))).toContain('No files yet.');
   });
 
+  test('folds requests that are repeated', async () => {
+    const { emulator } = await start();
+    await upsert(emulator, { key: 'a.md', size: 3 });
+    for (let time = 0; time < 3; time += 1)
+      await call(`${emulator.baseUrl}/v1/files`, 'GET', upsertHeaders(emulator), undefined);
+    const text = readable(await open(emulator));
+    expect(text.match(/list-files GET \/v1\/files/gu)).toHaveLength(1);
+    expect(text).toContain('list-files GET /v1/files 3 times');
+    expect(text).toContain('the latest 4, of all bots');
+  });
+
   test('escapes whatever came from outside', async () => {
     const { emulator } = await start({ bots: [{ id: HOSTILE, name: HOSTILE }] });
     await store(emulator, HOSTILE, 'abc', {

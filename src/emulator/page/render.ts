@@ -113,17 +113,46 @@ const REQUEST_COLUMNS: readonly Column[] = [
 ];
 
 function renderRequests({ requests, now }: PageView): Html {
-  const rows = requests.map((request) => ({
-    key: String(request.number),
+  const rows = folded(requests).map(({ request, first, count }) => ({
+    // The first one stays the same while others are added.
+    key: String(first),
     cells: [
       ago(request.at, now),
       renderAnswer(request),
-      html`${request.operation} <span class="soft">${request.method} ${name(request.path)}</span>`,
+      html`${request.operation} <span class="soft">${request.method} ${name(request.path)}</span> ${
+          count === 1 ? html`` : html`<strong>${count.toLocaleString('en')} times</strong>`
+        }`,
       request.key === undefined ? html`` : name(request.key),
     ],
   }));
-  const note = `the latest ${rows.length}, of all bots`;
+  const note = `the latest ${requests.length}, of all bots`;
   return part('requests', 'Requests', note, table('Requests', REQUEST_COLUMNS, rows, 'No requests yet.'));
+}
+
+/** Requests that follow each other and are the same but for their time: the latest, the number of the first, the count. */
+interface Folded {
+  readonly request: RecordedRequest;
+  first: number;
+  count: number;
+}
+
+/** @param requests - the latest first. */
+function folded(requests: readonly RecordedRequest[]): Folded[] {
+  const all: Folded[] = [];
+  for (const request of requests) {
+    const last = all.at(-1);
+    if (last !== undefined && isRepeated(last.request, request)) {
+      last.first = request.number;
+      last.count += 1;
+    } else all.push({ request, first: request.number, count: 1 });
+  }
+  return all;
+}
+
+function isRepeated(one: RecordedRequest, other: RecordedRequest): boolean {
+  const isSameQuestion =
+    one.operation === other.operation && one.method === other.method && one.path === other.path;
+  return isSameQuestion && one.status === other.status && one.key === other.key;
 }
 
 function renderAnswer({ status }: RecordedRequest): Html {
