@@ -2,7 +2,7 @@
 // else, since a runner takes this directory as it is in the repository. docs/how-to/github-actions.md
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, statSync } from 'node:fs';
 import { findBotsync } from './install.js';
 import { summaryPage } from './summary-page.js';
 import { splitWords } from './words.js';
@@ -18,16 +18,19 @@ try {
 async function act(env) {
   const { INPUT_TOKEN: token = '', ...others } = env;
   const config = env.INPUT_CONFIG || 'botsync.config.json';
+  const directory = env['INPUT_WORKING-DIRECTORY'] || '.';
   if (token === '')
     throw new Error('The input "token" is empty: is the secret set, and may this workflow read it?');
   const { words, problem } = splitWords(env.INPUT_ARGUMENTS ?? '');
   if (problem !== null) throw new Error(`The input "arguments" cannot be read: ${problem}`);
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
+    throw new Error(`The input "working-directory" names no directory of the workspace: ${directory}`);
   const command = findBotsync(env);
   const childEnv = { ...others, BOTSYNC_TOKEN: token };
   // A dry run is made in place of a pass: botsync takes one of the two.
   const isDryRun = words.includes('--dry-run') || words.includes('--dry-run=true');
   const args = [command, 'sync', ...(isDryRun ? [] : ['--once']), '--json', '--config', config, ...words];
-  const { code, items } = await run(args, childEnv);
+  const { code, items } = await run(args, childEnv, directory);
   const summary = items.find(({ kind }) => kind === 'summary') ?? null;
   tell(env.GITHUB_OUTPUT, outputs(summary, code));
   tell(env.GITHUB_STEP_SUMMARY, summaryPage(summary, items, code, isDryRun));
@@ -40,11 +43,14 @@ async function act(env) {
  * have chosen: the runner is told to take no commands from them. All goes through one stream, as the runner reads two
  * independently, and might find a line of the other after the end of this.
  */
-async function run(args, env) {
+async function run(args, env, directory) {
   const end = randomUUID();
   process.stdout.write(`::stop-commands::${end}\n`);
   try {
-    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, args, {
+      ...{ cwd: directory, env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
     let text = '';
     child.stdout.setEncoding('utf8').on('data', (part) => {

@@ -93,6 +93,20 @@ test('a dry run shows what would be sent, and sends nothing', async () => {
   expect(site.emulator.readContent('bot-1', 'a.md')).toBeNull();
 });
 
+test('it runs in the directory that the workflow names, and refuses one that is not there', async () => {
+  const site = await createSite({}, {}, 'auto');
+  site.write('docs/a.md', 'one');
+  const workspace = temporaryDirectory();
+  cpSync(checkOut(site), join(workspace, 'bot'), { recursive: true });
+  const inputs = { token: site.emulator.token, 'working-directory': 'bot' };
+  const done = await step(workspace, inputs);
+  expect(done.code, done.log).toBe(0);
+  expect(summaryOf(done)).toMatchObject({ uploaded: 1 });
+  const lost = await step(workspace, { ...inputs, 'working-directory': 'bots' });
+  expect(lost.code).toBe(1);
+  expect(lost.log).toContain('The input "working-directory" names no directory of the workspace: bots');
+});
+
 test('no name and no argument reaches a shell, the runner or the page as anything but text', async () => {
   const site = await createSite({ upload: { attempts: 1 } });
   const name = '`<img src=x>` @all [x](y)';
