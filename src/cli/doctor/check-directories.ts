@@ -1,4 +1,5 @@
 import { describeHalt } from '../../words/halt.ts';
+import { describeObstacle } from '../../words/obstacle.ts';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import prettyBytes from 'pretty-bytes';
 import type { Config } from '../../config/config.ts';
@@ -77,12 +78,12 @@ async function surveySource(source: Source, clock: Clock, signal: AbortSignal): 
           if (!isReadable(`${source.root}/${entry.path}`)) trouble(entry.path, 'cannot be read by this user');
           break;
         case 'problem':
-          trouble(entry.path, entry.reason);
+          trouble(entry.path, describeObstacle(entry.reason));
           break;
         case 'unseen':
         case 'unlisted':
           isComplete = false;
-          trouble(entry.path, entry.reason);
+          trouble(entry.path, describeObstacle(entry.reason));
           break;
         case 'skip':
         case 'tick':

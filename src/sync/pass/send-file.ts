@@ -4,6 +4,7 @@ import type { FilePlatform } from '../../domain/file-platform.ts';
 import { fingerprintOf, isTrustworthy, nanoseconds, type Fingerprint } from '../../domain/fingerprint.ts';
 import { admit, prepareUpsert, type Limits } from '../../domain/limits.ts';
 import { markOf } from '../../domain/mark.ts';
+import type { FileRefusal, PathFault } from '../../domain/obstacle.ts';
 import type { ResolvedSettings } from '../../domain/rules.ts';
 import type { FileSettings } from '../../domain/settings.ts';
 import { ChangedWhileRead, readContent, type HashedContent } from '../../files/read-content.ts';
@@ -45,9 +46,9 @@ export type SendResult =
       readonly url: string | null;
     }
   | { readonly kind: 'vanished' }
-  | { readonly kind: 'unreadable'; readonly reason: string; readonly upserted: boolean }
+  | { readonly kind: 'unreadable'; readonly reason: PathFault; readonly upserted: boolean }
   /** Not sent, because of the limits or the platform's stated rules: the file changed since it was planned. */
-  | { readonly kind: 'inadmissible'; readonly reason: string }
+  | { readonly kind: 'inadmissible'; readonly reason: FileRefusal }
   /** Changed while it was read: what was sent is not reliable. */
   | { readonly kind: 'unsettled'; readonly state: SentSnapshot; readonly upserted: boolean }
   /** `upserted`: the platform carried out the upsert, or may have. */
@@ -137,5 +138,5 @@ function readFailure(error: unknown, state: SentSnapshot, upserted: boolean): Se
   if (error instanceof ChangedWhileRead) return { kind: 'unsettled', state, upserted };
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
-  return { kind: 'unreadable', reason: `cannot be read: ${code}`, upserted };
+  return { kind: 'unreadable', reason: { kind: 'unreadable', code }, upserted };
 }

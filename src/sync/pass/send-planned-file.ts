@@ -1,5 +1,6 @@
 import { isContentConfirmed } from '../../domain/change-in-place.ts';
 import { sizeInFingerprint } from '../../domain/fingerprint.ts';
+import type { WaitCause } from '../../domain/obstacle.ts';
 import { differenceOf, type FileRecord } from '../../domain/record.ts';
 import { sentSettingsOf } from '../../domain/settings.ts';
 import type { RowId } from '../../store/file-reader.ts';
@@ -198,7 +199,7 @@ class PlannedFile {
     const isRootThere = await roots.isThere(this.#source);
     // Since the planning, patterns may have changed to ignore it, or the source's directory may have been replaced.
     const isAstray = changeFeed.ignores(name, path) || !isRootThere;
-    if (!stop.aborted && !breaker.isHopeless && this.#obstacle === null && !isAstray) return true;
+    if (!stop.aborted && !breaker.isHopeless && this.#refusal === null && !isAstray) return true;
     summary.pending += 1;
     round.unsent.add(name, path, fingerprint);
     if (this.#before !== null && !isAstray) this.#notePending();
@@ -206,7 +207,7 @@ class PlannedFile {
   }
 
   /** Why files like this cannot be sent now; `null`: they can. */
-  get #obstacle(): string | null {
+  get #refusal(): string | null {
     const { blockade } = this.#context.round;
     const needsRoom = !this.#item.isInPlace && takesRoom(this.#item);
     return blockade.reasonAgainst(this.#source.config.botId, needsRoom);
@@ -215,10 +216,11 @@ class PlannedFile {
   /** Marks the file as not in sync, with the reason. */
   #notePending(failure?: string): void {
     const { state, round, stop } = this.#context;
-    const why =
-      failure ?? this.#obstacle ?? (stop.aborted ? 'it was stopped' : 'the platform does not accept it now');
+    const message = failure ?? this.#refusal;
+    const cause: WaitCause =
+      message === null ? { kind: stop.aborted ? 'stopped' : 'not-accepting' } : { kind: 'platform', message };
     const { path, key } = this.#item;
-    const reason = `changed, and not sent yet: ${why}`;
+    const reason = { kind: 'waiting', cause } as const;
     state.problems.note({ source: this.#source.config.name, path, key, kind: 'pending', reason }, round.pass);
   }
 
@@ -251,7 +253,7 @@ class PlannedFile {
       limits: config.limits,
       now: clock.now,
       // Waiting for a transfer or an outage may have taken hours.
-      isBlocked: () => this.#obstacle !== null || !roots.isThereNow(this.#source),
+      isBlocked: () => this.#refusal !== null || !roots.isThereNow(this.#source),
       onAttempt: (result) => {
         if (result.kind === 'failed') round.blockade.note(result.failure, botId);
         this.#mayBeThere ||= 'upserted' in result && result.upserted;

@@ -4,6 +4,7 @@ import { suggestContentType } from '../../domain/content-type.ts';
 import { differenceOf, type FileRecord } from '../../domain/record.ts';
 import { compileRules, type RuleBook } from '../../domain/rules.ts';
 import type { StateReader } from '../../store/state-reader.ts';
+import { describeFailure } from '../../words/obstacle.ts';
 import { haltReason } from './halted.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
 import type { Explanation, PlatformWord } from '../../domain/status.ts';
@@ -46,12 +47,12 @@ export function matchingRules(rules: RuleBook, path: RelativePath, config: Confi
 
 /** Returns a file's record for an explanation. */
 export function recordOf(stored: FileRecord): Explanation['record'] {
-  const { state, absence, sha256, expiresAtMs, failure, changedAtMs } = stored;
+  const { state, absence, sha256, expiresAtMs, changedAtMs } = stored;
   return {
     state: absence === null ? state : `${state}, ${absence}`,
     sha256: sha256?.toString('hex') ?? null,
     expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
-    failure,
+    failure: describeFailure(stored),
     changedAt: new Date(changedAtMs).toISOString(),
     platform: wordOf(stored),
     differs: differenceOf(stored),

@@ -1,4 +1,5 @@
 import { describeHalt } from '../../words/halt.ts';
+import { describeReason } from '../../words/obstacle.ts';
 import type { Config } from '../../config/config.ts';
 import { haltDigest } from '../../domain/guard.ts';
 import type { Summary } from '../../domain/report.ts';
@@ -58,7 +59,11 @@ export function overview(state: StateReader, config: Config, platformName: strin
     sources: [...named, ...leftOver],
     failures: state.overview
       .failures(targets, MOST_FAILURES, platformNowMs)
-      .map(({ retryAtMs, ...failure }) => ({ ...failure, retryAt: isoOrNull(retryAtMs) })),
+      .map(({ retryAtMs, reason, ...failure }) => ({
+        ...failure,
+        reason: describeReason(reason),
+        retryAt: isoOrNull(retryAtMs),
+      })),
     lastPass: last && {
       finishedAt: new Date(last.finishedAtMs).toISOString(),
       exitCode: last.exitCode,

@@ -2,6 +2,7 @@ import type { Adoptable } from '../../domain/adoption.ts';
 import type { FileKey, RelativePath } from '../../domain/key.ts';
 import type { SendReason, VerifyReason } from '../../domain/decide.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
+import type { FileRefusal, Obstacle } from '../../domain/obstacle.ts';
 import type { Absence, FileRecord } from '../../domain/record.ts';
 import type { ResolvedSettings } from '../../domain/rules.ts';
 
@@ -16,14 +17,12 @@ export type PlanItem =
   /** Refused or failed before and unchanged since: not retried now. */
   | ({ readonly kind: 'hold'; readonly record: FileRecord } & PathAndKey)
   | PlannedSend
-  | {
+  | ({
       readonly kind: 'refuse' | 'skip';
-      readonly path: RelativePath;
-      readonly key: FileKey;
       readonly record: FileRecord | null;
       readonly fingerprint: Fingerprint;
-      readonly reason: string;
-    }
+      readonly reason: FileRefusal;
+    } & PathAndKey)
   /** Not a file to sync: it has neither a key nor a record. */
   | { readonly kind: 'pass-over'; readonly path: RelativePath; readonly reason: string }
   | {
@@ -32,7 +31,7 @@ export type PlanItem =
       readonly key: FileKey | null;
       /** Of a readable file that is not sent for another reason. */
       readonly fingerprint?: Fingerprint;
-      readonly reason: string;
+      readonly reason: Obstacle;
       readonly hidesFiles: boolean;
     }
   /** A record without a file. `absence`: `null` if that is uncertain. */
