@@ -59,9 +59,9 @@ export function overview(state: StateReader, config: Config, platformName: strin
     sources: [...named, ...leftOver],
     failures: state.overview
       .failures(targets, MOST_FAILURES, platformNowMs)
-      .map(({ retryAtMs, reason, ...failure }) => ({
+      .map(({ retryAtMs, ...failure }) => ({
         ...failure,
-        reason: describeReason(reason),
+        reason: describeReason(failure.reason),
         retryAt: isoOrNull(retryAtMs),
       })),
     lastPass: last && {
