@@ -1,7 +1,7 @@
 import { realpathSync, type BigIntStats, type Dirent } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
 import type { PathFault } from '../domain/obstacle.ts';
-import { compareUtf8, isWithin } from '../domain/path-order.ts';
+import { compareUtf8, isWithin } from '../domain/key.ts';
 import type { Disk } from './disk.ts';
 import { isListed, mayBeAnother } from './spelling.ts';
 

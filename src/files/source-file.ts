@@ -10,10 +10,9 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import type { RelativePath } from '../domain/key.ts';
+import { type RelativePath, isWithin } from '../domain/key.ts';
 import type { FactsReader, FileFacts } from '../domain/fingerprint.ts';
 import type { PathFault } from '../domain/obstacle.ts';
-import { isWithin } from '../domain/path-order.ts';
 
 export interface SourceRoot {
   /** Absolute path of the source's directory. */

@@ -7,7 +7,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { scan } from '../../files/scan.ts';
 import { findSources, type Source } from '../../sync/sources/source.ts';
 import { Turns } from '../../sync/plan/turns.ts';
-import { unmatchedPatterns } from '../../sync/plan/unmatched-patterns.ts';
+import { unmatchedPatterns } from '../../sync/plan/pattern-warnings.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
 interface Survey {

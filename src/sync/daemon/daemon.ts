@@ -7,21 +7,18 @@ import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
 import { Bell } from '../../service/bell.ts';
 import { type Blockade, RefusalNews } from '../pass/blockade.ts';
 import type { DaemonActivity, Trigger } from '../events.ts';
-import { DueDates } from './due-dates.ts';
+import { DueDates, findLost, OutageProbe, findSuspects } from './due-dates.ts';
 import { createSyncContext } from '../pass/create-sync-context.ts';
 import type { SyncContext, SyncServices, SyncSettings } from '../pass/sync-context.ts';
 import { KeyLocks } from '../pass/key-locks.ts';
 import { hintedPathsFor, type HintedPaths } from './hinted-paths.ts';
 import { PathRescans } from './path-rescans.ts';
-import { findLost } from './lost-files.ts';
-import { OutageProbe } from './outage-probe.ts';
 import { PassSchedule } from './pass-schedule.ts';
 import { Passes } from './passes.ts';
-import { together } from './together.ts';
+import { together } from '../pass/workers.ts';
 import type { SourceListener } from './source-watch.ts';
 import { Verifications } from './verifications.ts';
 import { Watches } from './watches.ts';
-import { findSuspects } from '../pass/suspects.ts';
 
 export interface DaemonInput extends SyncServices {
   /** Throws `StateFileError` if the state file, or what locks it, was replaced. */

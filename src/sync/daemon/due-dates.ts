@@ -4,6 +4,7 @@ import { planningTime, type SyncContext } from '../pass/sync-context.ts';
 import { OVERDUE_AFTER_MS } from '../plan/overview.ts';
 import { removeWhatIsDue } from '../pass/pass.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
+import type { StateStore } from '../../store/state-store.ts';
 
 /** The delay before failed renewals and removals are retried, milliseconds. */
 const AGAIN_MS = 60_000;
@@ -118,4 +119,75 @@ export class DueDates {
       return walkStates.get(source) === 'complete' ? [found] : [];
     });
   }
+}
+
+/** The most files that are requested at a time; the next check finds the others. */
+const AT_A_TIME = 1000;
+
+/**
+ * Requests a rescan of each file that the platform lost after its store had accepted it, and whose resend is due. If
+ * the rescan does not send it, the next pass that retries failed files does.
+ */
+export function findLost(
+  { confirmations, state, clock }: Pick<SyncContext, 'confirmations' | 'state' | 'clock'>,
+  want: (source: string, path: string) => void,
+): void {
+  for (const { target } of confirmations?.bots ?? []) {
+    for (const lost of state.resendsDue(target, clock.now(), AT_A_TIME)) {
+      state.remote.takeResend(lost);
+      want(lost.source, lost.path);
+    }
+  }
+}
+
+/** During an outage in which no attempt waits, sends one file after the other to find out whether it is over. */
+export class OutageProbe {
+  readonly #state: StateStore;
+  readonly #want: (source: string, path: string) => void;
+  #probed = { source: '', path: '' };
+
+  /** @param want - requests that a file be sent. */
+  constructor(state: StateStore, want: (source: string, path: string) => void) {
+    this.#state = state;
+    this.#want = want;
+  }
+
+  /** Requests the next file, if a probe is due. */
+  probe({ breaker, config, platformName, walkStates }: SyncContext): void {
+    if (!breaker.isProbeDue) return;
+    for (const after of [this.#probed, { source: '', path: '' }]) {
+      for (const source of [...config.sources].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+        if (source.name < after.source || walkStates.get(source.name) === 'halted') continue;
+        const target = this.#state.targetId(targetOf(config, source, platformName));
+        const path = this.#state.nextUnsent(
+          target,
+          source.name,
+          source.name === after.source ? after.path : '',
+        );
+        if (path === null) continue;
+        this.#probed = { source: source.name, path };
+        this.#want(source.name, path);
+        return;
+      }
+    }
+  }
+}
+
+/** Requests that files be sent again that a late request of another host may have overwritten. Returns their number. */
+export function findSuspects(
+  { state, clock }: Pick<SyncContext, 'state' | 'clock'>,
+  want: (source: string, path: string) => void,
+): number {
+  const due = state.suspectsDue(clock.now(), AT_A_TIME);
+  for (const suspect of due) {
+    state.suspects.take(suspect);
+    want(suspect.source, suspect.path);
+  }
+  state.suspects.dropForgotten(clock.now());
+  return due.length;
+}
+
+/** Marks all due suspects before a pass, which sends them because their records then say that they are in progress. */
+export function findAllSuspects(context: Pick<SyncContext, 'state' | 'clock'>): void {
+  while (findSuspects(context, () => undefined) > 0);
 }

@@ -6,8 +6,7 @@ import { Bell } from '../../service/bell.ts';
 import { rescanPath } from '../pass/rescan-path.ts';
 import type { SyncContext, Transfer, WalkContext } from '../pass/sync-context.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
-import { together } from './together.ts';
-import { Workers } from '../pass/workers.ts';
+import { together, Workers } from '../pass/workers.ts';
 
 /** The most fresh changes in progress at a time. */
 const FILES_AHEAD = 64;

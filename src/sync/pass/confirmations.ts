@@ -7,8 +7,7 @@ import { GONE, NOT_LISTED, readStatus, type PlatformStatus } from '../../domain/
 import { realTimer } from '../../service/system-clock.ts';
 import type { SentRecord } from '../../domain/record.ts';
 import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
-import { noteStatus, reportFailure, type StatusPorts } from './note-status.ts';
-import type { LostFile, SendAgain } from './lost-file.ts';
+import { noteStatus, reportFailure, type StatusPorts, type LostFile, type SendAgain } from './note-status.ts';
 import { setMark, type MarkPorts } from './set-mark.ts';
 
 /** The longest wait for a batch to fill, milliseconds. */

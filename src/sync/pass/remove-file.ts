@@ -15,9 +15,8 @@ import {
   type RemovalAttempt,
 } from './delete-file.ts';
 import { noteProblem } from './note-item.ts';
-import { isPostponed, judge, retryFile, type FileAttempt } from './retry.ts';
+import { isPostponed, judge, retryFile, retryPorts, type FileAttempt } from './retry.ts';
 import type { WalkContext } from './sync-context.ts';
-import { retryPorts } from './walk-ports.ts';
 
 /**
  * In the daemon, no work may wait behind removals during an outage. One removal probes for the end of the outage, where

@@ -1,6 +1,7 @@
 import { retryDelayMs, retry, type Attempted, type RetryWait } from '../../domain/retry.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
+import type { WalkContext } from './sync-context.ts';
 import type { AttemptOutcome, AttemptTerms, CircuitBreaker } from './circuit-breaker.ts';
 
 export interface RetryPorts extends AttemptTerms {
@@ -61,4 +62,28 @@ export function judge(
 /** Returns whether a request was not sent, because the pause that the platform asked for is too long. */
 export function isPostponed(failure: PlatformFailure): boolean {
   return failure.kind === 'transient' && failure.postponed === true;
+}
+
+/** Returns the ports of repeated attempts for one path. `sizeBytes`: of the content that is sent. */
+export function retryPorts(
+  source: string,
+  path: string,
+  sizeBytes: number,
+  context: WalkContext,
+): RetryPorts {
+  const { clock, random, breaker, transfer, fresh, isWatched, config, waitLimits, emit } = context;
+  return {
+    clock,
+    random,
+    breaker,
+    transfer: (attempt) => transfer(attempt, sizeBytes),
+    name: `${source}:${path}`,
+    isFresh: isWatched && transfer === fresh,
+    waitsForOutage: () => true,
+    attempts: config.upload.attempts,
+    longestPauseMs: waitLimits.pauseMs,
+    onRetry: (reason, delayMs) => {
+      emit({ kind: 'retrying', path: `${source}/${path}`, reason, delayMs });
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { PlatformFailure } from '../../domain/failure.ts';
-import type { FilePlatform, OutgoingContent } from '../../domain/file-platform.ts';
+import type { FilePlatform, OutgoingContent } from '../../domain/file-catalog.ts';
 import type { PreparedUpsert } from '../../domain/limits.ts';
 import type { FileRefusal } from '../../domain/obstacle.ts';
 import { describeObstacle } from '../../words/obstacle.ts';

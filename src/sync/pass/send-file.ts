@@ -1,6 +1,6 @@
 import type { FileKey, RelativePath } from '../../domain/key.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
-import type { FilePlatform } from '../../domain/file-platform.ts';
+import type { FilePlatform } from '../../domain/file-catalog.ts';
 import { fingerprintOf, isTrustworthy, nanoseconds, type Fingerprint } from '../../domain/fingerprint.ts';
 import { admit, prepareUpsert, type Limits } from '../../domain/limits.ts';
 import { markOf } from '../../domain/mark.ts';
@@ -10,6 +10,7 @@ import type { FileSettings } from '../../domain/settings.ts';
 import { ChangedWhileRead, readContent, type HashedContent } from '../../files/read-content.ts';
 import { sendContent } from './send-content.ts';
 import { openSourceFile, type SourceFile, type SourceRoot } from '../../files/source-file.ts';
+import { isPostponed, judge, retryFile, type FileAttempt, type RetryPorts } from './retry.ts';
 
 export interface SendTask {
   readonly root: SourceRoot;
@@ -139,4 +140,57 @@ function readFailure(error: unknown, state: SentSnapshot, upserted: boolean): Se
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
   return { kind: 'unreadable', reason: { kind: 'unreadable', code }, upserted };
+}
+
+/** The result of sending a file, after all attempts. */
+export type Sent =
+  | SendResult
+  /** No attempt was made: an outage or pause was too long to wait for, or a stop. */
+  | { readonly kind: 'not-tried' };
+
+export interface SenderPorts extends SendPorts, RetryPorts {
+  /** Returns whether other files have shown that this one cannot be sent now. */
+  readonly isBlocked: () => boolean;
+  /** Called after each attempt, before the next transfer begins. */
+  readonly onAttempt: (result: SendResult) => void;
+  /** The pause before a file is read again that was written while it was read, milliseconds. */
+  readonly settleMs: number;
+}
+
+/**
+ * Sends a file. Retries after transient failures, and if it changed while it was read.
+ *
+ * @param stop - no attempt begins once it aborts.
+ * @param abort - breaks off the running attempt.
+ */
+export async function sendWithRetries(
+  task: SendTask,
+  ports: SenderPorts,
+  stop: AbortSignal,
+  abort: AbortSignal,
+): Promise<Sent> {
+  const attemptOnce = async (): Promise<FileAttempt<SendResult> | null> => {
+    if (stop.aborted || ports.isBlocked()) return null;
+    const result = await sendFile(task, ports, abort);
+    if (result.kind === 'failed' && !result.upserted && isPostponed(result.failure)) return null;
+    ports.onAttempt(result);
+    if (abort.aborted) return { result, met: 'nothing', retryReason: null };
+    return { result, ...judgeResult(result, ports.settleMs) };
+  };
+  return (await retryFile(attemptOnce, ports, stop)) ?? { kind: 'not-tried' };
+}
+
+function judgeResult(result: SendResult, settleMs: number): Omit<FileAttempt<SendResult>, 'result'> {
+  switch (result.kind) {
+    case 'sent':
+      return judge(null);
+    case 'failed':
+      return judge(result.failure);
+    case 'unsettled':
+      return { met: 'own', retryReason: 'it was changed while it was read', pauseMs: settleMs };
+    case 'vanished':
+    case 'unreadable':
+    case 'inadmissible':
+      return { met: 'nothing', retryReason: null };
+  }
 }

@@ -1,3 +1,4 @@
+import { retryPorts } from './retry.ts';
 import { isContentConfirmed } from '../../domain/change-in-place.ts';
 import { sizeInFingerprint } from '../../domain/fingerprint.ts';
 import type { WaitCause } from '../../domain/obstacle.ts';
@@ -6,7 +7,7 @@ import { sentSettingsOf } from '../../domain/settings.ts';
 import type { RowId } from '../../store/file-reader.ts';
 import type { Attempt } from '../../store/state-store.ts';
 import { compareContent } from '../../files/compare-content.ts';
-import type { SendTask } from './send-file.ts';
+import { type SendTask, sendWithRetries, type SenderPorts, type Sent } from './send-file.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { WalkContext } from './sync-context.ts';
 import { kindOfSend } from '../plan/outcome.ts';
@@ -16,8 +17,6 @@ import { changedFileOf, changeInPlace, inPlaceTaskOf } from './change-in-place.t
 import { noteItem } from './note-item.ts';
 import { noteSent, NOT_FINISHED } from './note-sent.ts';
 import { SendWatch } from './send-watch.ts';
-import { retryPorts } from './walk-ports.ts';
-import { sendWithRetries, type SenderPorts, type Sent } from './sender.ts';
 import type { Source } from '../sources/source.ts';
 
 /** Sends one planned file, records the result and reports it. */

@@ -1,13 +1,13 @@
 import type { Config } from '../../config/config.ts';
 import { type RelativePath, fileKey } from '../../domain/key.ts';
-import { suggestContentType } from '../../domain/content-type.ts';
+import { suggestContentType, compileRules, type RuleBook } from '../../domain/rules.ts';
 import { differenceOf, type FileRecord } from '../../domain/record.ts';
-import { compileRules, type RuleBook } from '../../domain/rules.ts';
 import type { StateReader } from '../../store/state-reader.ts';
 import { describeFailure } from '../../words/obstacle.ts';
-import { haltReason } from './halted.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
 import type { Explanation, PlatformWord } from '../../domain/status.ts';
+import { describeHalt } from '../../words/halt.ts';
+import type { Halt } from '../../domain/guard.ts';
 
 interface UnseenInput {
   readonly config: Config;
@@ -63,4 +63,14 @@ function wordOf({ verdict, sentAtMs, askedAtMs, askAtMs }: FileRecord): Platform
   const moment = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
   const nextAskAt = verdict === null ? moment(askAtMs) : null;
   return { verdict, sentAt: moment(sentAtMs), askedAt: moment(askedAtMs), nextAskAt };
+}
+
+/** Returns whether such a halt is on record; otherwise the next pass would be the first to halt the source. */
+export function isHaltedBy(kind: Halt['kind'], source: string, state: StateReader): boolean {
+  return state.source(source)?.halt?.kind === kind;
+}
+
+/** Returns the explanation of a halt that a pass would meet. */
+export function haltReason(halt: Halt, source: string, state: StateReader): string {
+  return `the source ${isHaltedBy(halt.kind, source, state) ? 'is' : 'would be'} halted: ${describeHalt(halt)}`;
 }
