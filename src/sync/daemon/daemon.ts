@@ -7,7 +7,7 @@ import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
 import { Bell } from '../../service/bell.ts';
 import { type Blockade, RefusalNews } from '../pass/blockade.ts';
 import type { DaemonActivity, Trigger } from '../events.ts';
-import { DueDates, findLost, OutageProbe, findSuspects } from './due-dates.ts';
+import { DueDates } from './due-dates.ts';
 import { createSyncContext } from '../pass/create-sync-context.ts';
 import type { SyncContext, SyncServices, SyncSettings } from '../pass/sync-context.ts';
 import { KeyLocks } from '../pass/key-locks.ts';
@@ -43,7 +43,6 @@ export class Daemon {
   readonly #hinted: HintedPaths;
   readonly #dueDates: DueDates;
   readonly #verifications: Verifications;
-  readonly #outageProbe: OutageProbe;
   readonly #approvals = new Approvals();
   /** Shared by all settings: running work continues after a reload. */
   readonly #keyLocks = new KeyLocks();
@@ -75,9 +74,6 @@ export class Daemon {
     this.#rescans = new PathRescans(input.clock, this.#watches.found, () => {
       this.#schedule.want('lost');
     });
-    this.#outageProbe = new OutageProbe(input.state, (source, path) => {
-      this.#rescans.want(source, path);
-    });
     this.#hinted = hintedPathsFor(input.clock, this.#watches, this.#schedule);
     this.#dueDates = new DueDates(input.emit, this.#watches.found);
     this.#refusalNews = new RefusalNews(input.emit);
@@ -92,9 +88,7 @@ export class Daemon {
     this.#verifications = new Verifications({
       ...input,
       hasPassed: () => this.#passes.hasEnded,
-      want: (source, path) => {
-        this.#rescans.want(source, path);
-      },
+      want: this.#rescans.want,
     });
     this.#syncContext = this.#createEngine();
   }
@@ -271,9 +265,7 @@ export class Daemon {
       keyLocks: this.#keyLocks,
       changeFeed: {
         ignores: (source, path) => this.#watches.ignores(source, path),
-        rescan: (source, path) => {
-          this.#rescans.want(source, path);
-        },
+        rescan: this.#rescans.want,
         lookAgain: (source) => {
           this.#watches.lookAgain(source);
         },
@@ -322,17 +314,9 @@ export class Daemon {
       // Under new settings, nothing is known before the first attempt.
       if (this.#passes.hasEnded || this.#blockade.isOn) this.#refusalNews.update(this.#blockade);
       this.#schedule.checkWallClock();
-      this.#outageProbe.probe(syncContext);
+      this.#dueDates.probe(syncContext, this.#rescans.want);
       if (!this.#passes.isUnderWay && syncContext.round.blockade.isOn) this.#schedule.noteBlocked();
-      this.#dueDates.findRenewals(syncContext, (source, path) => {
-        this.#rescans.wantInTime(source, path);
-      });
-      findLost(syncContext, (source, path) => {
-        this.#rescans.wantInTime(source, path);
-      });
-      findSuspects(syncContext, (source, path) => {
-        this.#rescans.wantInTime(source, path);
-      });
+      this.#dueDates.find(syncContext, this.#rescans.wantInTime);
       if (this.#dueDates.areRemovalsDue(syncContext)) this.#schedule.wake();
       // A probe that is due between two ticks must not wait for the next tick.
       const untilProbeMs = syncContext.breaker.untilProbeMs || TICK_MS;

@@ -4,7 +4,6 @@ import { planningTime, type SyncContext } from '../pass/sync-context.ts';
 import { OVERDUE_AFTER_MS } from '../plan/overview.ts';
 import { removeWhatIsDue } from '../pass/pass.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
-import type { StateStore } from '../../store/state-store.ts';
 
 /** The delay before failed renewals and removals are retried, milliseconds. */
 const AGAIN_MS = 60_000;
@@ -18,7 +17,10 @@ const FAILED_AGAIN_MS = 300_000;
 /** The shortest delay before removals are retried, milliseconds. */
 const SHORTEST_AGAIN_MS = 2000;
 
-/** Finds renewals and removals that are due between passes. It has no timers: the daemon polls it often. */
+/** Requests that a file be sent. */
+type Want = (source: string, path: string) => void;
+
+/** Finds what is due between passes. It has no timers: the daemon polls it often. */
 export class DueDates {
   readonly #emit: Emit;
   readonly #sourceNamed: (name: string) => FoundSource | undefined;
@@ -30,6 +32,8 @@ export class DueDates {
   readonly #overdueSinceMs = new Map<string, number>();
   /** Sources whose removals a guard halted: they wait for the next pass. */
   readonly #held = new Set<string>();
+  /** The last file that was sent to find out whether an outage is over. */
+  #probed = { source: '', path: '' };
 
   constructor(emit: Emit, sourceNamed: (name: string) => FoundSource | undefined) {
     this.#emit = emit;
@@ -49,11 +53,34 @@ export class DueDates {
     this.#removalsAgainAtMs = clock.monotonic();
   }
 
+  /** Requests a rescan of each file that is due: to be renewed, or to be sent again. */
+  find(syncContext: SyncContext, want: Want): void {
+    this.#findRenewals(syncContext, want);
+    findLost(syncContext, want);
+    findSuspects(syncContext, want);
+  }
+
+  /** Requests the next unsent file if an outage must be probed, and no attempt waits to do it. */
+  probe({ breaker, state, config, platformName, walkStates }: SyncContext, want: Want): void {
+    if (!breaker.isProbeDue) return;
+    for (const after of [this.#probed, { source: '', path: '' }]) {
+      for (const source of [...config.sources].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+        if (source.name < after.source || walkStates.get(source.name) === 'halted') continue;
+        const target = state.targetId(targetOf(config, source, platformName));
+        const path = state.nextUnsent(target, source.name, source.name === after.source ? after.path : '');
+        if (path === null) continue;
+        this.#probed = { source: source.name, path };
+        want(source.name, path);
+        return;
+      }
+    }
+  }
+
   /**
    * Requests a rescan of each file that must be sent again before it expires. Reports how many renewals have been
    * overdue for a minute, such as after a machine slept. Sources that no pass has reached yet have to wait.
    */
-  findRenewals(syncContext: SyncContext, want: (source: string, path: string) => void): void {
+  #findRenewals(syncContext: SyncContext, want: Want): void {
     const { state, config, platformName, clock, walkStates } = syncContext;
     if (clock.monotonic() < this.#renewalsAgainAtMs) return;
     const nowMs = planningTime(syncContext)();
@@ -128,9 +155,9 @@ const AT_A_TIME = 1000;
  * Requests a rescan of each file that the platform lost after its store had accepted it, and whose resend is due. If
  * the rescan does not send it, the next pass that retries failed files does.
  */
-export function findLost(
+function findLost(
   { confirmations, state, clock }: Pick<SyncContext, 'confirmations' | 'state' | 'clock'>,
-  want: (source: string, path: string) => void,
+  want: Want,
 ): void {
   for (const { target } of confirmations?.bots ?? []) {
     for (const lost of state.resendsDue(target, clock.now(), AT_A_TIME)) {
@@ -140,44 +167,8 @@ export function findLost(
   }
 }
 
-/** During an outage in which no attempt waits, sends one file after the other to find out whether it is over. */
-export class OutageProbe {
-  readonly #state: StateStore;
-  readonly #want: (source: string, path: string) => void;
-  #probed = { source: '', path: '' };
-
-  /** @param want - requests that a file be sent. */
-  constructor(state: StateStore, want: (source: string, path: string) => void) {
-    this.#state = state;
-    this.#want = want;
-  }
-
-  /** Requests the next file, if a probe is due. */
-  probe({ breaker, config, platformName, walkStates }: SyncContext): void {
-    if (!breaker.isProbeDue) return;
-    for (const after of [this.#probed, { source: '', path: '' }]) {
-      for (const source of [...config.sources].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-        if (source.name < after.source || walkStates.get(source.name) === 'halted') continue;
-        const target = this.#state.targetId(targetOf(config, source, platformName));
-        const path = this.#state.nextUnsent(
-          target,
-          source.name,
-          source.name === after.source ? after.path : '',
-        );
-        if (path === null) continue;
-        this.#probed = { source: source.name, path };
-        this.#want(source.name, path);
-        return;
-      }
-    }
-  }
-}
-
 /** Requests that files be sent again that a late request of another host may have overwritten. Returns their number. */
-export function findSuspects(
-  { state, clock }: Pick<SyncContext, 'state' | 'clock'>,
-  want: (source: string, path: string) => void,
-): number {
+function findSuspects({ state, clock }: Pick<SyncContext, 'state' | 'clock'>, want: Want): number {
   const due = state.suspectsDue(clock.now(), AT_A_TIME);
   for (const suspect of due) {
     state.suspects.take(suspect);

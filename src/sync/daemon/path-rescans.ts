@@ -64,7 +64,7 @@ export class PathRescans {
   }
 
   /** Requests a rescan of a path that just changed. */
-  want(source: string, path: string): void {
+  readonly want = (source: string, path: string): void => {
     const legible = legiblePart(path);
     if (legible !== path) {
       // The name is not valid UTF-8, or contains U+FFFD itself: its directory is rescanned.
@@ -74,12 +74,12 @@ export class PathRescans {
     }
     if (this.#fresh.add({ source, path, askedAtMs: this.#clock.now() })) this.#freshBell.ring();
     else this.#tooMany();
-  }
+  };
 
   /** Requests a rescan without urgency. */
-  wantInTime(source: string, path: string): void {
+  readonly wantInTime = (source: string, path: string): void => {
     this.#toBulk({ source, path, askedAtMs: this.#clock.now() });
-  }
+  };
 
   /**
    * Rescans until the context stops.

@@ -50,6 +50,9 @@ export class Confirmations {
   /** Wakes each resting loop; the value is when it wakes anyway (monotonic milliseconds). */
   readonly #resting = new Map<() => void, number>();
   readonly #end = new AbortController();
+  readonly #abort = (): void => {
+    this.#end.abort();
+  };
   /** Until when a caller waits, monotonic milliseconds; `null`: runs until the stop. */
   #finishAtMs: number | null = null;
   #longestAskMs = Infinity;
@@ -113,13 +116,10 @@ export class Confirmations {
    */
   finishWithin(waitMs: number, sendAgain: SendAgain | null): void {
     this.#sendAgain = sendAgain;
-    const end = (): void => {
-      this.#end.abort();
-    };
     this.#finishAtMs = this.#ports.clock.monotonic() + waitMs;
-    if (waitMs === 0) end();
+    if (waitMs === 0) this.#abort();
     // Real time: a missing answer must not be awaited longer, whatever clock is used.
-    else realTimer.after(waitMs, end);
+    else realTimer.after(waitMs, this.#abort);
     for (const wake of this.#resting.keys()) wake();
   }
 
@@ -130,17 +130,14 @@ export class Confirmations {
    */
   async run(): Promise<void> {
     const { bots, stop } = this.#ports;
-    const end = (): void => {
-      this.#end.abort();
-    };
-    stop.addEventListener('abort', end);
+    stop.addEventListener('abort', this.#abort);
     try {
       if (stop.aborted) return;
       await Promise.all(bots.map((bot) => this.#follow(bot)));
       for (const lost of this.#lost) this.#giveUp(lost);
     } finally {
-      end();
-      stop.removeEventListener('abort', end);
+      this.#abort();
+      stop.removeEventListener('abort', this.#abort);
     }
   }
 

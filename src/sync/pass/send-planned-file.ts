@@ -1,8 +1,7 @@
 import { retryPorts } from './retry.ts';
 import { isContentConfirmed } from '../../domain/change-in-place.ts';
-import { sizeInFingerprint } from '../../domain/fingerprint.ts';
 import type { WaitCause } from '../../domain/obstacle.ts';
-import { differenceOf, type FileRecord } from '../../domain/record.ts';
+import type { FileRecord } from '../../domain/record.ts';
 import { sentSettingsOf } from '../../domain/settings.ts';
 import type { RowId } from '../../store/file-reader.ts';
 import type { Attempt } from '../../store/state-store.ts';
@@ -11,13 +10,13 @@ import { type SendTask, sendWithRetries, type SenderPorts, type Sent } from './s
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { WalkContext } from './sync-context.ts';
 import { kindOfSend } from '../plan/outcome.ts';
-import type { PlannedSend } from '../plan/plan-item.ts';
 import { adoptFile } from './adopt-file.ts';
 import { changedFileOf, changeInPlace, inPlaceTaskOf } from './change-in-place.ts';
 import { noteItem } from './note-item.ts';
 import { noteSent, NOT_FINISHED } from './note-sent.ts';
 import { SendWatch } from './send-watch.ts';
 import type { Source } from '../sources/source.ts';
+import { type PlannedSend, takesRoom, wasSentSince } from '../plan/plan-item.ts';
 
 /** Sends one planned file, records the result and reports it. */
 export function sendPlannedFile(
@@ -298,21 +297,4 @@ class PlannedFile {
 /** Returns whether the last attempt ended before its upsert. */
 function isWithoutUpsert({ kind }: Sent): boolean {
   return kind === 'vanished' || kind === 'unreadable' || kind === 'inadmissible' || kind === 'not-tried';
-}
-
-/** Returns whether the file was sent with these settings since it was planned. The content remains to be compared. */
-function wasSentSince(item: PlannedSend, now: FileRecord | null): boolean {
-  if (now?.state !== 'synced' || item.reason === 'forced') return false;
-  // The recorded content proves nothing about a difference found on the platform.
-  if (item.reason === 'differs' && differenceOf(now) !== null) return false;
-  if (item.reason === 'renewal-due' && now.expiresAtMs === item.record?.expiresAtMs) return false;
-  // The file may have been written again between the planning and that sending, which sent the later content.
-  const isOfSince = now.fingerprint === item.fingerprint || now.fingerprint !== item.record?.fingerprint;
-  return isOfSince && now.settingsDigest === item.resolved.digest;
-}
-
-/** Returns whether sending takes more storage, which a used-up quota does not allow. */
-function takesRoom({ record, sizeBytes, resolved }: PlannedSend): boolean {
-  if (record?.state !== 'synced' || record.settingsDigest !== resolved.digest) return true;
-  return sizeBytes > sizeInFingerprint(record.fingerprint);
 }

@@ -101,12 +101,7 @@ function* lostFiles(
  * Returns a halt if a file system was mounted or unmounted below a source since the last pass, and most files below
  * that place are gone. Where nothing is removed, that does no harm.
  */
-function checkMounts(
-  source: Source,
-  target: number,
-  state: StateReader,
-  removals: RemovalMode,
-): Halt | null {
+function checkMounts(source: Source, target: number, state: StateReader, removals: RemovalMode): Halt | null {
   if (removals === 'keep') return null;
   const lookBelow = lookerBelow(source, target, state, removals);
   const changed = changedMounts(source, state.mounts(source.config.name)).filter(({ place }) =>
