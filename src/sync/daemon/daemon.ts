@@ -1,7 +1,6 @@
-import { describeHalt } from '../../words/halt.ts';
 import type { Halt } from '../../domain/guard.ts';
 import type { Hint } from '../../domain/hint.ts';
-import { activityOf } from './activity.ts';
+import { activityOf, impedimentsOf, type ActivityInput } from './activity.ts';
 import { Approvals, askPrune, type WantedPrune, judgeRescan } from './asked.ts';
 import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
 import { Bell } from '../../service/bell.ts';
@@ -186,15 +185,7 @@ export class Daemon {
 
   /** Reasons why the daemon is not fully working now, for messages. */
   get impediments(): string[] {
-    const { refusal, shortage } = this.#blockade;
-    const { outage } = this.#syncContext.breaker;
-    return [
-      ...(outage === null ? [] : [`the platform is unreachable: ${outage.reason}`]),
-      ...(this.#passes.hasEnded ? [] : ['the first pass has not ended']),
-      ...(refusal === null ? [] : [`the platform refuses the credentials: ${refusal}`]),
-      ...(shortage === null ? [] : [`a quota is used up: ${shortage}`]),
-      ...[...this.#halts()].map(([name, halt]) => `${name} is halted: ${describeHalt(halt)}`),
-    ];
+    return impedimentsOf(this.#activityInput, this.#halts());
   }
 
   /** Why the platform refuses the credentials; `null`: no refusal is known. */
@@ -214,7 +205,11 @@ export class Daemon {
   }
 
   get activity(): DaemonActivity {
-    return activityOf({
+    return activityOf(this.#activityInput);
+  }
+
+  get #activityInput(): ActivityInput {
+    return {
       syncContext: this.#syncContext,
       blockade: this.#blockade,
       passes: this.#passes,
@@ -222,7 +217,7 @@ export class Daemon {
       dueDates: this.#dueDates,
       watched: this.watchedDirectories,
       clock: this.#input.clock,
-    });
+    };
   }
 
   /** The number of sent files whose status the platform has not reported yet. */

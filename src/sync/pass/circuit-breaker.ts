@@ -32,9 +32,6 @@ export interface BreakerOptions {
 /** The shortest time between two probes, also when recent changes ask for one. */
 const SHORTEST_PROBE_GAP_MS = 1000;
 
-/** Runs an exchange as soon as the limit of concurrent exchanges allows. */
-type Transfer = <T>(exchange: () => Promise<T>) => Promise<T>;
-
 /** The end of a wait: no outage, a turn to probe, or no attempt. */
 type Admission = 'closed' | 'probe' | 'none';
 
@@ -94,7 +91,7 @@ export class CircuitBreaker {
 
   /** The outage has lasted too long to keep waiting. */
   get isHopeless(): boolean {
-    return this.isOpen && this.#clock.monotonic() - this.#sinceMs >= this.#options.longestOutageMs;
+    return this.#hasLasted(this.#options.longestOutageMs);
   }
 
   /** A probe is due, and no attempt waits to make it. */
@@ -104,7 +101,11 @@ export class CircuitBreaker {
 
   /** The outage has lasted so long that attempts no longer wait for a probe. */
   get #isLong(): boolean {
-    return this.isOpen && this.#clock.monotonic() - this.#sinceMs >= this.#options.parkAfterMs;
+    return this.#hasLasted(this.#options.parkAfterMs);
+  }
+
+  #hasLasted(ms: number): boolean {
+    return this.isOpen && this.#clock.monotonic() - this.#sinceMs >= ms;
   }
 
   /** The current outage, for display; `null`: none. */
@@ -142,10 +143,12 @@ export class CircuitBreaker {
   /**
    * Makes an attempt: immediately, or during an outage when it is its turn to probe. Returns `null` if none was made:
    * `make` returned it, the outage lasts too long, all attempts were made, or the signal aborted.
+   *
+   * @param transfer - runs an exchange as soon as the limit of concurrent exchanges allows.
    */
   async attempt<T extends AttemptOutcome>(
     guarded: GuardedAttempts,
-    transfer: Transfer,
+    transfer: <R>(exchange: () => Promise<R>) => Promise<R>,
     make: () => Promise<T | null>,
     signal: AbortSignal,
   ): Promise<T | null> {

@@ -5,7 +5,7 @@ import type { FileRecord } from '../../domain/record.ts';
 import { sentSettingsOf } from '../../domain/settings.ts';
 import type { RowId } from '../../store/file-reader.ts';
 import type { Attempt } from '../../store/state-store.ts';
-import { compareContent } from '../../files/compare-content.ts';
+import { compareContent, type Comparison } from '../../files/compare-content.ts';
 import { type SendTask, sendWithRetries, type SenderPorts, type Sent } from './send-file.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { WalkContext } from './sync-context.ts';
@@ -107,14 +107,18 @@ class PlannedFile {
   /** Returns whether the file has the recorded content, by its fingerprint or by reading it. */
   async #hasTrustedContent(): Promise<boolean> {
     if (this.#before?.trusted === true) return true;
-    const { state, clock, transfer } = this.#context;
+    const { state } = this.#context;
     const recorded = state.find(this.#id)?.sha256 ?? null;
     if (recorded === null) return false;
-    const { path } = this.#item;
-    const compared = await transfer(() => compareContent(this.#source, path, recorded, clock.now()), 0);
+    const compared = await this.#compareWith(recorded);
     if (compared.kind !== 'same') return false;
     state.recordTouched(this.#id, compared.fingerprint, compared.trusted);
     return true;
+  }
+
+  #compareWith(sha256: Buffer): Promise<Comparison> {
+    const { clock, transfer } = this.#context;
+    return transfer(() => compareContent(this.#source, this.#item.path, sha256, clock.now()), 0);
   }
 
   /** Adopts the platform's file under its key, if the content is the same. Returns `false` if the file must be sent. */
@@ -170,12 +174,12 @@ class PlannedFile {
 
   /** Returns whether the file has the recorded content after all; then records its new fingerprint. */
   async #isSame(): Promise<boolean> {
-    const { state, summary, clock, transfer } = this.#context;
+    const { state, summary } = this.#context;
     const stored = state.find(this.#id);
     const recorded = stored?.sha256 ?? null;
     if (stored === null || recorded === null) return false;
     const { path, reason } = this.#item;
-    const compared = await transfer(() => compareContent(this.#source, path, recorded, clock.now()), 0);
+    const compared = await this.#compareWith(recorded);
     if (compared.kind !== 'same') {
       // If it is not sent now, only this shows the next pass that it may have changed.
       if (reason === 'in-doubt') state.recordTouched(this.#id, stored.fingerprint, false);
