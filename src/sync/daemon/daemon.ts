@@ -63,9 +63,7 @@ export class Daemon {
       rescan: (source, path) => {
         this.#rescans.want(source, path);
       },
-      pass: (trigger) => {
-        this.#schedule.want(trigger);
-      },
+      pass: this.#schedule.want,
       patternsChanged: () => {
         this.#tickBell.ring();
       },

@@ -84,8 +84,14 @@ class PlannedFile {
 
   /** Returns whether the file must not be sent: the platform has it already, or it cannot be sent now. */
   async #needsNoSending(): Promise<boolean> {
-    if (this.#item.found?.kind === 'adoptable') return (await this.#adopt()) || !(await this.#mayBegin());
-    if (this.#mayBeSame() && (await this.#isSame())) return true;
+    const { found, kind, record } = this.#item;
+    if (found?.kind === 'adoptable') {
+      const mayAdopt = this.#before === null && !this.#context.stop.aborted;
+      const task = { item: this.#item, found, source: this.#source, id: this.#id };
+      return (mayAdopt && (await adoptFile(task, this.#context))) || !(await this.#mayBegin());
+    }
+    const wasSent = this.#before !== record && wasSentSince(this.#item, this.#before);
+    if ((kind === 'verify' || wasSent) && (await this.#isSame())) return true;
     if (!(await this.#mayBegin())) return true;
     if (!this.#mayChangeInPlace() || !(await this.#hasTrustedContent())) return false;
     return await this.#changeInPlace();
@@ -119,14 +125,6 @@ class PlannedFile {
   #compareWith(sha256: Buffer): Promise<Comparison> {
     const { clock, transfer } = this.#context;
     return transfer(() => compareContent(this.#source, this.#item.path, sha256, clock.now()), 0);
-  }
-
-  /** Adopts the platform's file under its key, if the content is the same. Returns `false` if the file must be sent. */
-  #adopt(): Promise<boolean> {
-    const { found } = this.#item;
-    if (found?.kind !== 'adoptable' || this.#before !== null || this.#context.stop.aborted)
-      return Promise.resolve(false);
-    return adoptFile({ item: this.#item, found, source: this.#source, id: this.#id }, this.#context);
   }
 
   /** Changes only the settings on the platform. Returns `false` if the content must be sent. */
@@ -165,11 +163,6 @@ class PlannedFile {
         this.#notePending();
         return true;
     }
-  }
-
-  #mayBeSame(): boolean {
-    const item = this.#item;
-    return item.kind === 'verify' || (this.#before !== item.record && wasSentSince(item, this.#before));
   }
 
   /** Returns whether the file has the recorded content after all; then records its new fingerprint. */
