@@ -83,7 +83,7 @@ const FENCES = [
   },
   {
     name: 'second sending of suspects: when they are due',
-    file: 'src/sync/pass/suspects.ts',
+    file: 'src/sync/daemon/due-dates.ts',
     text: 'state.suspects.take(suspect);',
     without: '',
     tests: 'test/sync/daemon/suspects.test.ts',

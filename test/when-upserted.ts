@@ -1,4 +1,4 @@
-import type { FilePlatform } from '../src/domain/file-platform.ts';
+import type { FilePlatform } from '../src/domain/file-catalog.ts';
 
 /** A platform by whose time something happens as soon as it took an upsert; it is told the how-manieth. */
 export function whenUpserted(platform: FilePlatform, happen: (upserts: number) => void): FilePlatform {

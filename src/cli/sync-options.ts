@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { scan } from '../files/scan.ts';
 import { systemClock } from '../service/system-clock.ts';
 import { Turns } from '../sync/plan/turns.ts';
-import { hintFor } from '../sync/plan/unmatched-patterns.ts';
+import { hintFor } from '../sync/plan/pattern-warnings.ts';
 import { type Source, findSources } from '../sync/sources/source.ts';
 
 export interface SyncOptions extends GlobalOptions {

@@ -1,5 +1,5 @@
 import type { Hint, HintedPath, PathLook } from '../domain/hint.ts';
-import { leadsBelow } from '../domain/path-order.ts';
+import { leadsBelow } from '../domain/key.ts';
 
 /** The largest message, bytes: PostgreSQL accepts less than 8,000 (https://www.postgresql.org/docs/current/sql-notify.html). */
 const LARGEST_BYTES = 7999;

@@ -1,4 +1,5 @@
 import { checkExpiry } from '../domain/expiry.ts';
+import { describeExpiryFault } from './expiry-faults.ts';
 import { MARK_NAME } from '../domain/mark.ts';
 import type { RuleDraft } from './draft.ts';
 import { formatDuration } from './duration.ts';
@@ -56,7 +57,9 @@ function checkRuleExpiry(rule: RuleDraft, position: number): Finding[] {
     // The time does not matter for a lifetime.
     const check = checkExpiry({ kind: 'in', lifetimeMs: expiresIn, renewal: null }, 0);
     if (check.kind === 'out-of-range') {
-      findings.push(error(at('expiresIn'), `${quote(formatDuration(expiresIn))}: ${check.reason}`));
+      findings.push(
+        error(at('expiresIn'), `${quote(formatDuration(expiresIn))}: ${describeExpiryFault(check.fault)}`),
+      );
     }
     if (typeof renewBefore === 'number' && renewBefore >= expiresIn) {
       const message = `is not shorter than expiresIn (${formatDuration(expiresIn)}); write at most half of it, "${formatDuration(expiresIn / 2)}"`;

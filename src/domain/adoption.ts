@@ -1,5 +1,5 @@
 import { FIRST_ASKED_AFTER_MS } from './confirmation.ts';
-import { otherFacts } from './facts.ts';
+import { otherFacts } from './change-in-place.ts';
 import { renewalTime } from './expiry.ts';
 import type { ListedFile } from './file-catalog.ts';
 import { readMark } from './mark.ts';

@@ -1,10 +1,10 @@
+import type { ResolvedSettings } from './rules.ts';
 import type { SendReason, VerifyReason } from './decide.ts';
-import { otherFacts } from './facts.ts';
 import type { ListedFile, FactsUpdate } from './file-catalog.ts';
 import { canonicalJson, type JsonObject } from './json.ts';
 import type { UpsertBody } from './limits.ts';
 import { differenceOf, type FileRecord } from './record.ts';
-import type { SentSettings } from './settings.ts';
+import { sentSettingsOf, type SentSettings } from './settings.ts';
 
 /**
  * Returns whether the platform has confirmed the file's content, so that at most its settings have to be sent. Does not compare
@@ -26,13 +26,39 @@ export function isContentConfirmed(record: FileRecord, reason: SendReason | Veri
 }
 
 /** Returns whether new settings can be sent without the content: a change of what is indexed, and how, needs it. */
-export function needsNoContent(before: SentSettings, after: SentSettings): boolean {
+function needsNoContent(before: SentSettings, after: SentSettings): boolean {
   return (
     before.index === after.index &&
     before.contentType === after.contentType &&
     before.publicContentImmediatelyAccessible === after.publicContentImmediatelyAccessible &&
     canonicalJson(before.indexing) === canonicalJson(after.indexing)
   );
+}
+
+/**
+ * Returns a function that decides whether settings can be changed from one digest to others without sending content. It
+ * caches its answers: a million files have a handful of settings.
+ *
+ * @param toldSettings - returns the settings that were sent under a digest; `null`: no longer known.
+ * @param canUpdate - returns whether the platform supports changes without content.
+ */
+export function settingsComparer(
+  toldSettings: (digest: string) => SentSettings | null,
+  canUpdate: () => boolean,
+): (before: string, after: ResolvedSettings) => boolean {
+  const known = new Map<string, boolean>();
+  const compare = (before: string, after: ResolvedSettings): boolean => {
+    if (before === after.digest) return true;
+    const told = toldSettings(before);
+    return told !== null && needsNoContent(told, sentSettingsOf(after.settings));
+  };
+  return (before, after) => {
+    if (!canUpdate()) return false;
+    const id = `${before} ${after.digest}`;
+    const answer = known.get(id) ?? compare(before, after);
+    known.set(id, answer);
+    return answer;
+  };
 }
 
 export interface PlannedUpdate {
@@ -98,4 +124,34 @@ export function isUpdated(
 function goneNames(before: readonly object[], after: object): string[] {
   const names = new Set(before.flatMap((one) => Object.keys(one)));
   return [...names].filter((name) => !Object.hasOwn(after, name));
+}
+
+export type Fact = 'index' | 'contentType' | 'tags' | 'metadata' | 'accessPolicies';
+
+/**
+ * Returns the settings of a file on the platform that differ from those it was sent with. Ignores tags and metadata that others
+ * added, and settings that the answer left out.
+ */
+export function otherFacts(file: ListedFile, told: SentSettings): Fact[] {
+  const others: Fact[] = [];
+  if (file.index !== null && file.index !== told.index) others.push('index');
+  if (file.contentType !== null && !isSameType(file.contentType, told.contentType))
+    others.push('contentType');
+  if (Object.entries(told.tags).some(([name, value]) => file.tags[name] !== value)) others.push('tags');
+  const hasOtherMetadata = Object.entries(told.metadata).some(
+    ([name, value]) => canonicalJson(file.metadata[name] ?? null) !== canonicalJson(value),
+  );
+  if (hasOtherMetadata) others.push('metadata');
+  const policies = (names: readonly string[]): string => [...new Set(names)].sort().join();
+  if (policies(file.accessPolicies) !== policies(told.accessPolicies)) others.push('accessPolicies');
+  return others;
+}
+
+function isSameType(one: string, other: string): boolean {
+  return one === other || mediaType(one) === mediaType(other);
+}
+
+/** Ignores case and spaces. */
+function mediaType(text: string): string {
+  return text.toLowerCase().replaceAll(/\s+/gu, '');
 }

@@ -1,6 +1,5 @@
-import type { Hindrance, Unseen, UnseenHalt } from './hindrance.ts';
-import type { FieldDifference } from './source-settings.ts';
-import type { WhyUntaken } from './unit-moves.ts';
+import type { Hindrance, Unseen, UnseenHalt, FieldDifference } from './hindrance.ts';
+import type { WhyUntaken } from './unit.ts';
 
 /** A cluster as seen by one of its hosts: `cluster` in `botsync status --json`. */
 

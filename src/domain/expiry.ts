@@ -1,3 +1,4 @@
+import type { ExpiryFault } from './obstacle.ts';
 import type { Expiry } from './settings.ts';
 
 const MINUTE_MS = 60_000;
@@ -11,7 +12,7 @@ const REMOVAL_LIFETIME_MS = 2 * MINUTE_MS;
 /** An `expiresAt` that the platform accepts (epoch milliseconds, a whole minute), or why there is none. */
 export type ExpiryCheck =
   | { readonly kind: 'ok'; readonly expiresAtMs: number }
-  | { readonly kind: 'out-of-range'; readonly reason: string };
+  | { readonly kind: 'out-of-range'; readonly fault: ExpiryFault };
 
 /**
  * Returns the `expiresAt` to send now (interface.md, Limits: only minutes count, must be in the future, at most 90 days away).
@@ -22,26 +23,16 @@ export type ExpiryCheck =
 export function checkExpiry(expiry: Expiry, nowMs: number): ExpiryCheck {
   switch (expiry.kind) {
     case 'in': {
-      if (expiry.lifetimeMs < MINUTE_MS) {
-        return outOfRange(
-          'expiresIn is shorter than a minute, and the platform counts whole minutes; write at least "1m"',
-        );
-      }
-      if (expiry.lifetimeMs > LONGEST_LIFETIME_MS) {
-        return outOfRange(
-          'expiresIn is longer than the 90 days that the platform allows; write at most "90d"',
-        );
-      }
+      if (expiry.lifetimeMs < MINUTE_MS) return outOfRange({ kind: 'lifetime-too-short' });
+      if (expiry.lifetimeMs > LONGEST_LIFETIME_MS) return outOfRange({ kind: 'lifetime-too-long' });
       const latestMs = nowMs + LONGEST_LIFETIME_MS - MINUTE_MS;
       return { kind: 'ok', expiresAtMs: toMinute(Math.min(nowMs + expiry.lifetimeMs, latestMs)) };
     }
     case 'at': {
       const expiresAtMs = toMinute(expiry.atMs);
-      const written = new Date(expiry.atMs).toISOString();
-      if (expiresAtMs <= nowMs) return outOfRange(`expiresAt ${written} is not in the future`);
-      if (expiresAtMs > nowMs + LONGEST_LIFETIME_MS) {
-        return outOfRange(`expiresAt ${written} is more than the 90 days away that the platform allows`);
-      }
+      const expiresAt = new Date(expiry.atMs).toISOString();
+      if (expiresAtMs <= nowMs) return outOfRange({ kind: 'expiry-past', expiresAt });
+      if (expiresAtMs > nowMs + LONGEST_LIFETIME_MS) return outOfRange({ kind: 'expiry-too-far', expiresAt });
       return { kind: 'ok', expiresAtMs };
     }
   }
@@ -61,6 +52,6 @@ function toMinute(timeMs: number): number {
   return Math.floor(timeMs / MINUTE_MS) * MINUTE_MS;
 }
 
-function outOfRange(reason: string): ExpiryCheck {
-  return { kind: 'out-of-range', reason };
+function outOfRange(fault: ExpiryFault): ExpiryCheck {
+  return { kind: 'out-of-range', fault };
 }

@@ -2,6 +2,7 @@ import type { FileKey } from './key.ts';
 import { checkExpiry } from './expiry.ts';
 import type { JsonObject } from './json.ts';
 import { MARK_NAME } from './mark.ts';
+import type { FileRefusal } from './obstacle.ts';
 import type { ResolvedSettings } from './rules.ts';
 import { hasNames, settingsDigest, type AccessPolicy, type FileSettings } from './settings.ts';
 
@@ -16,8 +17,8 @@ export interface Limits {
 
 export type Admission =
   | { readonly kind: 'send'; readonly resolved: ResolvedSettings }
-  | { readonly kind: 'skip'; readonly reason: string }
-  | { readonly kind: 'refuse'; readonly reason: string };
+  | { readonly kind: 'skip'; readonly reason: FileRefusal }
+  | { readonly kind: 'refuse'; readonly reason: FileRefusal };
 
 /** The body of an upsert (interface.md, Create or update a file: Request body). Sizes in bytes, `expiresAt` ISO 8601. */
 export interface UpsertBody {
@@ -36,7 +37,7 @@ export interface UpsertBody {
 /** A valid upsert with its expiry in epoch milliseconds, or why the file is not sent. */
 export type PreparedUpsert =
   | { readonly kind: 'ready'; readonly body: UpsertBody; readonly expiresAtMs: number | null }
-  | { readonly kind: 'refuse'; readonly reason: string };
+  | { readonly kind: 'refuse'; readonly reason: FileRefusal };
 
 /** platform-facts.md, Files: a tag's value has at most 1,000 characters. */
 export const LONGEST_TAG_VALUE = 1000;
@@ -49,17 +50,16 @@ export const LARGEST_BODY_BYTES = 1_000_000;
  * settings may be without `index` where the rule allows that.
  */
 export function admit(resolved: ResolvedSettings, sizeBytes: number, limits: Limits): Admission {
-  if (sizeBytes > limits.fileBytes) {
-    return refuse(`${count(sizeBytes)} bytes are more than limits.fileBytes (${count(limits.fileBytes)})`);
-  }
+  if (sizeBytes > limits.fileBytes)
+    return refuse({ kind: 'too-large', sizeBytes, limitBytes: limits.fileBytes });
   const { settings } = resolved;
   if (!settings.index || sizeBytes <= limits.indexBytes) return { kind: 'send', resolved };
-  const reason = `too large to index: ${count(sizeBytes)} bytes are more than limits.indexBytes (${count(limits.indexBytes)})`;
+  const reason = { kind: 'too-large-to-index', sizeBytes, limitBytes: limits.indexBytes } as const;
   switch (settings.whenTooLargeToIndex) {
     case 'fail':
-      return refuse(`${reason}; set "whenTooLargeToIndex" in a rule: "upload-without-index" or "skip"`);
+      return refuse({ ...reason, isSkipped: false });
     case 'skip':
-      return { kind: 'skip', reason };
+      return { kind: 'skip', reason: { ...reason, isSkipped: true } };
     case 'upload-without-index': {
       const unindexed: FileSettings = { ...settings, index: false, indexing: null };
       return { kind: 'send', resolved: { settings: unindexed, digest: settingsDigest(unindexed) } };
@@ -82,16 +82,13 @@ export function prepareUpsert(
   nowMs: number,
   mark: JsonObject | null = null,
 ): PreparedUpsert {
-  if (key.includes('\\'))
-    return refuse('the key has a backslash, which the platform may refuse; rename the file');
+  if (key.includes('\\')) return refuse({ kind: 'backslash-in-key' });
   const long = Object.entries(settings.tags).find(([, value]) => charactersOf(value) > LONGEST_TAG_VALUE);
-  if (long)
-    return refuse(`the value of tag "${long[0]}" has more than ${count(LONGEST_TAG_VALUE)} characters`);
-  if (settings.publicContentImmediatelyAccessible && !settings.accessPolicies.includes('public_content')) {
-    return refuse('publicContentImmediatelyAccessible needs "public_content" in accessPolicies');
-  }
+  if (long) return refuse({ kind: 'tag-too-long', tag: long[0], mostCharacters: LONGEST_TAG_VALUE });
+  if (settings.publicContentImmediatelyAccessible && !settings.accessPolicies.includes('public_content'))
+    return refuse({ kind: 'no-public-policy' });
   const expiry = settings.expiry && checkExpiry(settings.expiry, nowMs);
-  if (expiry?.kind === 'out-of-range') return refuse(expiry.reason);
+  if (expiry?.kind === 'out-of-range') return refuse(expiry.fault);
   const body: UpsertBody = {
     key,
     size: sizeBytes,
@@ -104,9 +101,8 @@ export function prepareUpsert(
     ...(expiry && { expiresAt: new Date(expiry.expiresAtMs).toISOString() }),
     ...(settings.publicContentImmediatelyAccessible && { publicContentImmediatelyAccessible: true }),
   };
-  if (sharedBytes(settings) + MARK_BYTES + key.length * MOST_JSON_BYTES_A_CHARACTER > LARGEST_BODY_BYTES) {
-    return refuse(`tags and metadata make the request larger than ${count(LARGEST_BODY_BYTES)} bytes`);
-  }
+  if (sharedBytes(settings) + MARK_BYTES + key.length * MOST_JSON_BYTES_A_CHARACTER > LARGEST_BODY_BYTES)
+    return refuse({ kind: 'request-too-large', limitBytes: LARGEST_BODY_BYTES });
   return { kind: 'ready', body, expiresAtMs: expiry ? expiry.expiresAtMs : null };
 }
 
@@ -128,12 +124,8 @@ const MARK_BYTES = 2000;
 /** A control character becomes an escape of six characters. */
 const MOST_JSON_BYTES_A_CHARACTER = 6;
 
-function refuse(reason: string): { readonly kind: 'refuse'; readonly reason: string } {
+function refuse(reason: FileRefusal): { readonly kind: 'refuse'; readonly reason: FileRefusal } {
   return { kind: 'refuse', reason };
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en');
 }
 
 /** Returns the number of characters in a text: one beyond U+FFFF counts once, though JavaScript counts it twice. */

@@ -1,6 +1,5 @@
 import picomatch from 'picomatch';
-import { linearMatcher } from './linear-match.ts';
-import { UnsupportedSyntax } from './regexp-program.ts';
+import { linearMatcher, UnsupportedSyntax } from './linear-match.ts';
 
 /** An invalid pattern. The message continues a sentence that begins with the pattern. */
 export class PatternError extends Error {}

@@ -1,6 +1,7 @@
 import type { FileKey } from './key.ts';
 import type { CatalogFile } from './file-catalog.ts';
 import { readMark } from './mark.ts';
+import type { ReplacementSign } from './obstacle.ts';
 
 /** The part of a record that shows whether the platform still has the file that botsync put there. */
 export interface PutFile {
@@ -20,12 +21,12 @@ export interface PutFile {
  * The owner of the platform's file under a key:
  * - `ours`: botsync put it there.
  * - `untold`: unknown, because the platform has not received all of this or another content yet.
- * - `replaced`: somebody put another file there; `reason` is the evidence, for people.
+ * - `replaced`: somebody put another file there.
  */
 export type Ownership =
   | { readonly kind: 'ours' }
   | { readonly kind: 'untold' }
-  | { readonly kind: 'replaced'; readonly reason: string };
+  | { readonly kind: 'replaced'; readonly sign: ReplacementSign };
 
 const OURS: Ownership = { kind: 'ours' };
 
@@ -35,32 +36,32 @@ const OURS: Ownership = { kind: 'ours' };
  */
 export function ownershipOf(found: CatalogFile, put: PutFile): Ownership {
   // The key of one file may look like the id of another.
-  if (found.key !== put.key) return replaced('it has another key');
+  if (found.key !== put.key) return replaced({ kind: 'other-key' });
   return put.sha256 === null ? ownershipInDoubt(found, put) : ownershipByContent(found, put, put.sha256);
 }
 
 function ownershipByContent(found: CatalogFile, put: PutFile, sha256: Buffer): Ownership {
-  if (put.remoteId !== null && found.id !== put.remoteId) return replaced('it has another id');
+  if (put.remoteId !== null && found.id !== put.remoteId) return replaced({ kind: 'other-id' });
   const mark = readMark(found.metadata);
   if (mark !== null)
-    return mark.sha256 === sha256.toString('hex') ? OURS : replaced('its mark names another content');
-  if (put.isMarked) return replaced('it has no mark');
+    return mark.sha256 === sha256.toString('hex') ? OURS : replaced({ kind: 'mark-of-other-content' });
+  if (put.isMarked) return replaced({ kind: 'no-mark' });
   if (found.sizeBytes === null) return found.status === 'upload_failed' ? OURS : { kind: 'untold' };
   return found.sizeBytes === put.sizeBytes ? OURS : otherSize(found.sizeBytes, put.sizeBytes);
 }
 
 function ownershipInDoubt({ metadata, sizeBytes }: CatalogFile, put: PutFile): Ownership {
   const mark = readMark(metadata);
-  if (mark !== null) return mark.source === put.source ? OURS : replaced('its mark names another source');
+  if (mark !== null) return mark.source === put.source ? OURS : replaced({ kind: 'mark-of-other-source' });
   // No content: left by an unfinished upsert of botsync's, or by an earlier attempt to remove the file.
   if (sizeBytes === null || [0, put.sizeBytes, put.triedBytes].includes(sizeBytes)) return OURS;
   return otherSize(sizeBytes, put.triedBytes);
 }
 
-function otherSize(foundBytes: number, putBytes: number): Ownership {
-  return replaced(`it has ${foundBytes} bytes instead of ${putBytes}`);
+function otherSize(foundBytes: number, sentBytes: number): Ownership {
+  return replaced({ kind: 'other-size', foundBytes, sentBytes });
 }
 
-function replaced(reason: string): Ownership {
-  return { kind: 'replaced', reason };
+function replaced(sign: ReplacementSign): Ownership {
+  return { kind: 'replaced', sign };
 }

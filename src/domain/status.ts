@@ -2,6 +2,7 @@ import type { EventKind, Summary } from './report.ts';
 import type { ClusterFacts, ClusterTrouble } from './cluster-status.ts';
 import type { Halt } from './guard.ts';
 import type { UpsertBody } from './limits.ts';
+import type { Obstacle } from './obstacle.ts';
 import type { Difference, Verdict } from './record.ts';
 
 /** The work since a moment, as far as current records show it. Times in epoch milliseconds. */
@@ -34,7 +35,8 @@ export interface Failure {
   readonly path: string;
   readonly key: string | null;
   readonly kind: 'failed' | 'sending' | 'refused' | 'unsearchable' | 'refuse' | 'problem' | 'pending';
-  readonly reason: string;
+  /** Recorded text, or the obstacle of a file without a record of it. */
+  readonly reason: string | Obstacle;
   readonly retry: RetryCause;
   /** The recorded time, epoch milliseconds; `null`: none. */
   readonly retryAtMs: number | null;
@@ -128,7 +130,8 @@ export interface SourceStatus {
 }
 
 /** A file that is not in sync, and the occasion of the next attempt. */
-export interface NotInSync extends Omit<Failure, 'retryAtMs'> {
+export interface NotInSync extends Omit<Failure, 'retryAtMs' | 'reason'> {
+  readonly reason: string;
   /** The recorded time of the next attempt; ISO 8601; `null`: none. */
   readonly retryAt: string | null;
 }

@@ -1,6 +1,7 @@
 import { realpathSync, type BigIntStats, type Dirent } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
-import { compareUtf8, isWithin } from '../domain/path-order.ts';
+import type { PathFault } from '../domain/obstacle.ts';
+import { compareUtf8, isWithin } from '../domain/key.ts';
 import type { Disk } from './disk.ts';
 import { isListed, mayBeAnother } from './spelling.ts';
 
@@ -11,9 +12,9 @@ export type ListedKind =
   | { readonly kind: 'linked-file' }
   | { readonly kind: 'linked-directory' }
   | { readonly kind: 'skip'; readonly reason: string }
-  | { readonly kind: 'problem'; readonly reason: string }
+  | { readonly kind: 'problem'; readonly reason: PathFault }
   /** A link whose target cannot be found now. It may lead to a file or to a whole directory. */
-  | { readonly kind: 'lost'; readonly reason: string };
+  | { readonly kind: 'lost'; readonly reason: PathFault };
 
 /** An entry of a directory. The names of directories end in `/`, so that names sort as whole paths do. */
 export interface Listed {
@@ -152,7 +153,7 @@ function resolveLink(link: string, { disk, symlinks, realRoot }: LinkPolicy): Li
   } catch (error) {
     return {
       kind: 'lost',
-      reason: `symbolic link leads nowhere: ${(error as NodeJS.ErrnoException).code ?? ''}`,
+      reason: { kind: 'dangling-link', code: (error as NodeJS.ErrnoException).code ?? '' },
     };
   }
 }
@@ -166,7 +167,7 @@ function bytesToListed(entry: Dirent, directory: string, policy: LinkPolicy): Li
   if (typeof name === 'string' || isUtf8(name)) return toListed(entry, name.toString(), directory, policy);
   return {
     name: escapeBytes(name),
-    what: { kind: 'problem', reason: 'the name is not valid UTF-8; rename it' },
+    what: { kind: 'problem', reason: { kind: 'name-not-utf8' } },
   };
 }
 

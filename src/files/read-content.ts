@@ -1,6 +1,6 @@
 import { createHash, hash, type Hash } from 'node:crypto';
 import { readSync } from 'node:fs';
-import { REUSABLE_CHUNK_BYTES, type OutgoingContent } from '../domain/file-platform.ts';
+import { REUSABLE_CHUNK_BYTES, type OutgoingContent } from '../domain/file-catalog.ts';
 import type { SourceFile } from './source-file.ts';
 
 /** Content up to this size is read at once: a stream would cost more than the memory it saves. */

@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import type { RelativePath } from '../domain/key.ts';
 import type { FactsReader, FileFacts } from '../domain/fingerprint.ts';
+import type { PathFault } from '../domain/obstacle.ts';
 import type { PathFilter } from './filter.ts';
 import { listDirectory, listEntry, type LinkPolicy, type Listed } from './listing.ts';
 
@@ -10,13 +11,13 @@ export type ScanEntry =
   /** Not a regular file, or a link that leads back to a parent; `path` ends in `/` for the latter. */
   | { readonly kind: 'skip'; readonly path: RelativePath; readonly reason: string }
   /** A file that cannot be synced as it is, because its name is not valid UTF-8. */
-  | { readonly kind: 'problem'; readonly path: RelativePath; readonly reason: string }
+  | { readonly kind: 'problem'; readonly path: RelativePath; readonly reason: PathFault }
   /** A file that exists but could not be checked. */
-  | { readonly kind: 'unseen'; readonly path: RelativePath; readonly reason: string }
+  | { readonly kind: 'unseen'; readonly path: RelativePath; readonly reason: PathFault }
   /**
    * A directory that cannot be listed, or a link that leads nowhere. `path` ends in `/`; what is below it is unknown.
    */
-  | { readonly kind: 'unlisted'; readonly path: RelativePath; readonly reason: string }
+  | { readonly kind: 'unlisted'; readonly path: RelativePath; readonly reason: PathFault }
   /** No item: lets the caller run other work. */
   | { readonly kind: 'tick' };
 
@@ -74,7 +75,7 @@ export function* scan(target: ScanTarget, only?: RelativePath): Generator<ScanEn
         break;
       case 'skip':
       case 'problem':
-        if (!filter.ignores(path, false)) yield { kind: entry.what.kind, path, reason: entry.what.reason };
+        if (!filter.ignores(path, false)) yield { ...entry.what, path };
         break;
     }
   }
@@ -101,7 +102,8 @@ export function* scan(target: ScanTarget, only?: RelativePath): Generator<ScanEn
         }
         if (!isLast && (!listed.name.endsWith('/') || filter.ignores(prefix.slice(0, -1), true))) return [];
       } catch (error) {
-        if (!hasVanished(error)) yield { kind: 'unseen', path, reason: `cannot be read: ${codeOf(error)}` };
+        if (!hasVanished(error))
+          yield { kind: 'unseen', path, reason: { kind: 'unreadable', code: codeOf(error) } };
         return [];
       }
     }
@@ -139,7 +141,8 @@ export function* scan(target: ScanTarget, only?: RelativePath): Generator<ScanEn
         stack.push(frame);
       }
     } catch (error) {
-      if (!hasVanished(error)) yield { kind: 'unlisted', path, reason: `cannot be listed: ${codeOf(error)}` };
+      if (!hasVanished(error))
+        yield { kind: 'unlisted', path, reason: { kind: 'unlistable', code: codeOf(error) } };
     }
   }
 
@@ -151,7 +154,8 @@ export function* scan(target: ScanTarget, only?: RelativePath): Generator<ScanEn
       if (facts.isFile()) yield { kind: 'file', path, facts: target.factsOf(facts, `${root}/${path}`) };
       else yield { kind: 'skip', path, reason: 'no longer a regular file' };
     } catch (error) {
-      if (!hasVanished(error)) yield { kind: 'unseen', path, reason: `cannot be read: ${codeOf(error)}` };
+      if (!hasVanished(error))
+        yield { kind: 'unseen', path, reason: { kind: 'unreadable', code: codeOf(error) } };
     }
   }
 }

@@ -10,9 +10,9 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import type { RelativePath } from '../domain/key.ts';
+import { type RelativePath, isWithin } from '../domain/key.ts';
 import type { FactsReader, FileFacts } from '../domain/fingerprint.ts';
-import { isWithin } from '../domain/path-order.ts';
+import type { PathFault } from '../domain/obstacle.ts';
 
 export interface SourceRoot {
   /** Absolute path of the source's directory. */
@@ -26,7 +26,7 @@ export interface SourceRoot {
 export type OpenedSource =
   | { readonly kind: 'open'; readonly file: SourceFile }
   | { readonly kind: 'vanished' }
-  | { readonly kind: 'unreadable'; readonly reason: string };
+  | { readonly kind: 'unreadable'; readonly reason: PathFault };
 
 const read = promisify(readCallback);
 
@@ -107,11 +107,11 @@ export function openSourceFile(
   try {
     fd = openSync(symlinks === 'skip' ? full : realpathSync.native(full), FLAGS);
     const facts = fstatSync(fd, { bigint: true });
-    const reason = facts.isFile()
+    const reason: PathFault | null = facts.isFile()
       ? symlinks === 'follow' || isWithin(realRoot, realPathOf(fd, full))
         ? null
-        : 'a link leads out of the source'
-      : 'no longer a regular file';
+        : { kind: 'link-leads-out' }
+      : { kind: 'not-regular' };
     if (reason === null) return { kind: 'open', file: new SourceFile(fd, facts, full, factsOf(facts, full)) };
     closeSync(fd);
     return { kind: 'unreadable', reason };
@@ -119,8 +119,8 @@ export function openSourceFile(
     if (fd !== null) closeSync(fd);
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'vanished' };
-    if (code === 'ELOOP') return { kind: 'unreadable', reason: 'it was replaced by a symbolic link' };
-    return { kind: 'unreadable', reason: `cannot be read: ${code ?? String(error)}` };
+    if (code === 'ELOOP') return { kind: 'unreadable', reason: { kind: 'became-link' } };
+    return { kind: 'unreadable', reason: { kind: 'unreadable', code: code ?? String(error) } };
   }
 }
 

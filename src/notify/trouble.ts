@@ -1,5 +1,6 @@
 import type { Halt } from '../domain/guard.ts';
 import type { Topic } from '../domain/notice.ts';
+import type { Obstacle } from '../domain/obstacle.ts';
 
 /** A present problem that notifications report. */
 export type Trouble =
@@ -9,7 +10,7 @@ export type Trouble =
       readonly source: string;
       readonly count: number;
       readonly path: string;
-      readonly reason: string;
+      readonly reason: string | Obstacle;
     }
   /** The platform is unreachable, and all files wait. */
   | { readonly kind: 'out-of-reach' }

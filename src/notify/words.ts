@@ -1,4 +1,5 @@
 import { describeHalt } from '../words/halt.ts';
+import { describeReason } from '../words/obstacle.ts';
 import prettyBytes from 'pretty-bytes';
 import { escapeControls } from '../domain/escape.ts';
 import { HALT_TRAITS } from '../domain/guard.ts';
@@ -74,7 +75,7 @@ function describe(trouble: Trouble): string {
     case 'failing': {
       const { source, count, path, reason } = trouble;
       const first = count === 1 ? part(path) : `the first is ${part(path)}`;
-      return `${counted(count)} of ${part(source)} ${count === 1 ? 'is' : 'are'} not in sync: ${first} (${part(reason)})`;
+      return `${counted(count)} of ${part(source)} ${count === 1 ? 'is' : 'are'} not in sync: ${first} (${part(describeReason(reason))})`;
     }
     case 'out-of-reach':
       return 'the platform is unreachable, and all files wait';

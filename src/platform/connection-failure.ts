@@ -1,5 +1,4 @@
-import { isAboutCertificate } from '../domain/certificate.ts';
-import type { PlatformFailure } from '../domain/failure.ts';
+import { isAboutCertificate, type PlatformFailure } from '../domain/failure.ts';
 import type { Proxies, Proxy } from './dispatcher.ts';
 import { AnswerTooLong, Stalled } from './exchange.ts';
 

@@ -1,6 +1,6 @@
 import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failure.ts';
 import type { UpsertBody } from '../domain/limits.ts';
-import type { FilePlatform, OutgoingContent, UploadAddress, UpsertedFile } from '../domain/file-platform.ts';
+import type { FilePlatform, OutgoingContent, UploadAddress, UpsertedFile } from '../domain/file-catalog.ts';
 import { Api, isSuccess, type Caller } from './api.ts';
 import { redirected, type Answer } from './failures.ts';
 import type { Http } from './http.ts';

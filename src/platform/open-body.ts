@@ -1,4 +1,4 @@
-import type { OutgoingContent } from '../domain/file-platform.ts';
+import type { OutgoingContent } from '../domain/file-catalog.ts';
 import type { Fence } from '../domain/lease.ts';
 import type { Throughput } from '../domain/throughput.ts';
 import type { Pacer } from './pacer.ts';

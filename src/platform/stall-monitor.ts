@@ -1,8 +1,7 @@
 import { Bag, type BagItem } from '../domain/bag.ts';
 import { nameOf, readSendQueues, type SendQueues, takenBytes } from './tcp-socket.ts';
 import type { Socket } from 'node:net';
-import type { Throughput } from '../domain/throughput.ts';
-import { waitLimitMs } from '../domain/wait-limit.ts';
+import { type Throughput, waitLimitMs } from '../domain/throughput.ts';
 
 /** The phase in which nothing moves. */
 export type Stall = 'sending' | 'waiting' | 'answering';

@@ -3,7 +3,7 @@ import type { Summary } from '../domain/report.ts';
 import type { Additions } from '../domain/usage.ts';
 import type { Log } from '../service/logger.ts';
 import type { ServiceManager } from '../service/systemd-notify.ts';
-import type { UnmatchedPattern } from '../sync/plan/unmatched-patterns.ts';
+import type { UnmatchedPattern } from '../sync/plan/pattern-warnings.ts';
 import type { Verified } from '../domain/status.ts';
 import type { SyncEvent } from './events.ts';
 import type { SyncObserver } from './observer.ts';

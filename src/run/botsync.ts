@@ -34,5 +34,5 @@ export type { Log } from '../service/logger.ts';
 export type { ServiceManager } from '../service/systemd-notify.ts';
 export type { FileDifference } from '../sync/catalog/compare.ts';
 export type { OutgoingFile, Refusal, Trigger, Waiting } from '../sync/events.ts';
-export type { UnmatchedPattern } from '../sync/plan/unmatched-patterns.ts';
+export type { UnmatchedPattern } from '../sync/plan/pattern-warnings.ts';
 export type { Outage } from '../sync/pass/circuit-breaker.ts';

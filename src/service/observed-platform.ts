@@ -1,6 +1,5 @@
 import type { OptionalFailure, Outcome } from '../domain/failure.ts';
-import type { FileCatalog } from '../domain/file-catalog.ts';
-import type { FilePlatform, OutgoingContent } from '../domain/file-platform.ts';
+import type { FileCatalog, FilePlatform, OutgoingContent } from '../domain/file-catalog.ts';
 import type { RequestOperation, RequestOutcome } from './metrics.ts';
 import type { Stage } from './pulse.ts';
 

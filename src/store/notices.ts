@@ -1,12 +1,15 @@
+import type { Obstacle } from '../domain/obstacle.ts';
 import { REMOVAL_FAILED } from './file-reader.ts';
 import type { Change, Query } from './database.ts';
+import { reasonOf } from './problems.ts';
 
 /** The files of a source that are not in sync: their number, and the first in path order with its reason. */
 export interface FailingFiles {
   readonly source: string;
   readonly count: number;
   readonly path: string;
-  readonly reason: string;
+  /** See `Failure`. */
+  readonly reason: string | Obstacle;
 }
 
 /** The last notification about a subject. `count`: the files it named; `null`: it said that the trouble was over. */
@@ -41,13 +44,17 @@ export class NoticeReader {
     const rows = this.query(
       `WITH current AS (SELECT value ->> 0 AS source, value ->> 1 AS target FROM json_each(?)),
        astray AS (
-         SELECT source, path, failure AS reason FROM file INDEXED BY file_failure JOIN current USING (source, target)
+         SELECT source, path, failure AS reason, iif(state = 'removing', 'removal', 'text') AS form
+           FROM file INDEXED BY file_failure JOIN current USING (source, target)
            WHERE failure IS NOT NULL AND (absence IS NULL OR ${REMOVAL_FAILED})
-         UNION ALL SELECT source, path, reason FROM problem JOIN current USING (source))
-       SELECT source, count(DISTINCT path), min(path), reason FROM astray GROUP BY source`,
+         UNION ALL SELECT source, path, reason, 'problem' FROM problem JOIN current USING (source))
+       SELECT source, count(DISTINCT path), min(path), reason, form FROM astray GROUP BY source`,
       JSON.stringify([...sources]),
     );
-    return rows.map(([source, count, path, reason]) => ({ source, count, path, reason }) as FailingFiles);
+    return rows.map(
+      ([source, count, path, text, form]) =>
+        ({ source, count, path, reason: reasonOf(text, form) }) as FailingFiles,
+    );
   }
 
   /** Counts the files sent since a moment that are still in sync, and their bytes. Reads every row. */

@@ -1,5 +1,6 @@
 import type { Doings, Failure } from '../domain/status.ts';
 import { IS_PUT_AWAY, REMOVAL_FAILED, REMOVAL_IS_DUE } from './file-reader.ts';
+import { reasonOf } from './problems.ts';
 import { type Query, isMoment, isText, mustMakeSense } from './database.ts';
 
 /** Counts the files of a source at a target. */
@@ -96,20 +97,20 @@ export class OverviewReader {
            coalesce(failure, 'being sent, or was when botsync ended'),
            CASE WHEN state = 'sending' THEN 'sending' WHEN state = 'refused' THEN 'change'
              WHEN ask_at IS NOT NULL THEN 'resend' WHEN renew_at <= ?3 AND expires_at > ?3 THEN 'renewal' ELSE 'pass' END,
-           iif(state = 'failed', ask_at, NULL) FROM record
+           iif(state = 'failed', ask_at, NULL), 'text' FROM record
          WHERE state IN ('failed', 'sending', 'refused') AND absence IS NULL AND NOT ${HAS_PROBLEM}
        UNION ALL SELECT source, path, key, iif(verdict IS NULL, 'problem', 'unsearchable'), failure,
-           iif(verdict IS NULL, 'ask', 'change'), iif(verdict IS NULL, ask_at, NULL) FROM record
+           iif(verdict IS NULL, 'ask', 'change'), iif(verdict IS NULL, ask_at, NULL), 'text' FROM record
          WHERE state = 'synced' AND failure IS NOT NULL AND absence IS NULL AND differs IS NULL AND NOT ${HAS_PROBLEM}
-       UNION ALL SELECT source, path, key, 'failed', failure, 'pass', NULL FROM record
+       UNION ALL SELECT source, path, key, 'failed', failure, 'pass', NULL, 'removal' FROM record
          WHERE ${REMOVAL_FAILED} AND NOT ${HAS_PROBLEM}
        UNION ALL SELECT source, path, key, 'failed', CASE differs WHEN 'replaced'
            THEN 'somebody else put another file in its place on the platform'
            WHEN 'facts' THEN 'the platform has it with other tags, metadata, policies or expiry than it was sent'
            ELSE 'the platform does not have it as it was sent' END,
-           iif(differs = 'replaced', 'change', 'pass'), NULL FROM record
+           iif(differs = 'replaced', 'change', 'pass'), NULL, 'text' FROM record
          WHERE ${IS_OTHERWISE} AND NOT ${HAS_PROBLEM}
-       UNION ALL SELECT source, path, key, kind, reason, iif(kind = 'refuse', 'change', 'pass'), NULL
+       UNION ALL SELECT source, path, key, kind, reason, iif(kind = 'refuse', 'change', 'pass'), NULL, 'problem'
          FROM problem JOIN current USING (source) WHERE path <> '.'
        ORDER BY 1, 2 LIMIT ?2`,
       ...[current, limit, nowMs],
@@ -118,8 +119,8 @@ export class OverviewReader {
       [source, path, kind, reason].every(isText) && (key === null || isText(key)) && isMomentOrNull(atMs);
     mustMakeSense(rows.every(isSound));
     return rows.map(
-      ([source, path, key, kind, reason, retry, retryAtMs]) =>
-        ({ source, path, key, kind, reason, retry, retryAtMs }) as Failure,
+      ([source, path, key, kind, text, retry, retryAtMs, form]) =>
+        ({ source, path, key, kind, reason: reasonOf(text, form), retry, retryAtMs }) as Failure,
     );
   }
 

@@ -1,4 +1,6 @@
-import type { Query, Change } from './database.ts';
+import { canonicalJson } from '../domain/json.ts';
+import { obstacleSchema, type Obstacle } from '../domain/obstacle.ts';
+import { isText, mustMakeSense, type Change, type Query } from './database.ts';
 
 /** A file that could not be sent and has no record that says so. */
 export interface Problem {
@@ -6,7 +8,7 @@ export interface Problem {
   readonly path: string;
   readonly key: string | null;
   readonly kind: 'refuse' | 'problem' | 'pending';
-  readonly reason: string;
+  readonly reason: Obstacle;
 }
 
 /** Stores problems of files without a record. Methods throw `StateFileError`. */
@@ -23,14 +25,14 @@ export class ProblemStore {
   note({ source, path, key, kind, reason }: Problem, pass: number): void {
     this.#change(
       'INSERT OR REPLACE INTO problem (source, path, key, kind, reason, pass) VALUES (?, ?, ?, ?, ?, ?)',
-      ...[source, path, key, kind, reason, pass],
+      ...[source, path, key, kind, textOf(reason), pass],
     );
   }
 
   /** Returns whether the same problem is already recorded. */
   has({ source, path, kind, reason }: Problem): boolean {
     const [row] = this.#query('SELECT kind, reason FROM problem WHERE source = ? AND path = ?', source, path);
-    return row?.[0] === kind && row[1] === reason;
+    return row?.[0] === kind && row[1] === textOf(reason);
   }
 
   /** Drops the problems of a path and of everything below it. */
@@ -46,4 +48,37 @@ export class ProblemStore {
   dropBefore(source: string, pass: number): void {
     this.#change('DELETE FROM problem WHERE source = ? AND pass < ?', source, pass);
   }
+}
+
+/** Equal reasons have equal texts. */
+function textOf(reason: Obstacle): string {
+  return canonicalJson(reason);
+}
+
+/**
+ * Returns the reason in a row. `form`: `problem`: JSON of the table `problem`; `removal`: the message of a failed removal; `text`:
+ * the text of a record.
+ */
+export function reasonOf(text: unknown, form: unknown): string | Obstacle {
+  mustMakeSense(isText(text));
+  switch (form) {
+    case 'problem':
+      return parseObstacle(text);
+    case 'removal':
+      return { kind: 'not-removed', message: text };
+    default:
+      return text;
+  }
+}
+
+function parseObstacle(text: string): Obstacle {
+  let value: unknown = null;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // `null` is no obstacle: `mustMakeSense` throws below.
+  }
+  const obstacle = obstacleSchema.safeParse(value);
+  mustMakeSense(obstacle.success);
+  return obstacle.data;
 }

@@ -5,7 +5,7 @@ import { StateFileError, type Database } from './database.ts';
 export const APPLICATION_ID = 0x6273796e;
 
 /** The version of the schema (`PRAGMA user_version`). Every change raises it; a state file of an older version is set aside. */
-export const STATE_VERSION = 10;
+export const STATE_VERSION = 11;
 
 export const SCHEMA = `
   -- Where files are kept: one bot at one address under one identity. A record is worth something only for its target.
@@ -78,7 +78,7 @@ export const SCHEMA = `
     path   TEXT NOT NULL,
     key    TEXT,
     kind   TEXT NOT NULL CHECK (kind IN ('refuse', 'problem', 'pending')),
-    reason TEXT NOT NULL,
+    reason TEXT NOT NULL,              -- JSON, see Obstacle in src/domain/obstacle.ts
     pass   INTEGER NOT NULL,            -- number of the pass that saw it last
     PRIMARY KEY (source, path)
   ) STRICT, WITHOUT ROWID;

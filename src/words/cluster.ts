@@ -1,6 +1,6 @@
 import { escapeControls as shown } from '../domain/escape.ts';
-import type { FieldDifference } from '../domain/source-settings.ts';
-import type { WhyUntaken } from '../domain/unit-moves.ts';
+import type { FieldDifference } from '../domain/hindrance.ts';
+import type { WhyUntaken } from '../domain/unit.ts';
 import type { ClusterFacts, ClusterTrouble, HindranceStatus, HostFacts } from '../domain/cluster-status.ts';
 import { counted } from './quantity.ts';
 

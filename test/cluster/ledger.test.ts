@@ -115,7 +115,13 @@ describe('the ledger', () => {
     addSynced(store, target, 'docs', 'x'.repeat(5000));
     addSynced(store, target, 'docs', 'dropped');
     store.problems.note(
-      { source: 'docs', path: 'p\u0001'.repeat(2000), key: null, kind: 'refuse', reason: 'a \u0000' },
+      {
+        source: 'docs',
+        path: 'p\u0001'.repeat(2000),
+        key: null,
+        kind: 'refuse',
+        reason: { kind: 'tag-too-long', tag: 'a \u0000', mostCharacters: 1 },
+      },
       1,
     );
     store.saveSource('docs', { directory: '/d', identity: '1', halt: null });

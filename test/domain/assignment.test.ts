@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { assignFree, fairShareOf, type Assignable } from '../../src/domain/unit-moves.ts';
+import { assignFree, fairShareOf, type Assignable } from '../../src/domain/unit.ts';
 import { SEED } from '../seed.ts';
 
 const HOSTS = ['web1', 'web2', 'web3'];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { otherFacts, type Fact } from '../../src/domain/facts.ts';
+import { otherFacts, type Fact } from '../../src/domain/change-in-place.ts';
 import type { CatalogFile } from '../../src/domain/file-catalog.ts';
 import type { SentSettings } from '../../src/domain/settings.ts';
 

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import mime from 'mime-types';
 import { describe, expect, test } from 'vitest';
-import { type RelativePath, fileKey } from '../../src/domain/key.ts';
-import { suggestContentType } from '../../src/domain/content-type.ts';
+import { type RelativePath, fileKey, compareUtf8, isWithin } from '../../src/domain/key.ts';
+import { suggestContentType } from '../../src/domain/rules.ts';
 import { canonicalJson, type JsonValue } from '../../src/domain/json.ts';
-import { compareUtf8, isWithin } from '../../src/domain/path-order.ts';
 
 describe('a key', () => {
   const rows: readonly (readonly [prefix: string, path: string, key: string])[] = [

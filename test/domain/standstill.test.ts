@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Standstill } from '../../src/domain/unit-moves.ts';
+import { Standstill } from '../../src/domain/unit.ts';
 
 test('counts by our own clock, from the moment that something changed', () => {
   const seen = new Standstill<string>();

@@ -11,6 +11,7 @@ import { retryDelayMs } from '../../src/domain/retry.ts';
 import type { Expiry } from '../../src/domain/settings.ts';
 import { TokenBucket } from '../../src/domain/token-bucket.ts';
 import { DAY, facts, fingerprint, HOUR, MINUTE, NOW, SECOND } from './fixture.ts';
+import { describeObstacle } from '../../src/words/obstacle.ts';
 
 describe('a fingerprint', () => {
   test.each(['size', 'mtimeNs', 'ctimeNs', 'ino'] as const)('changes with %s', (fact) => {
@@ -100,7 +101,7 @@ describe('an expiry', () => {
   test.each(rows)('%s', (_what, expiry, nowMs, expected) => {
     const check = checkExpiry(expiry, nowMs);
     if (expected instanceof RegExp)
-      expect(check).toEqual({ kind: 'out-of-range', reason: expect.stringMatching(expected) as string });
+      expect(check.kind === 'out-of-range' && describeObstacle(check.fault)).toMatch(expected);
     else expect(check).toEqual(expected);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isToTake, whyUntaken, type TakeFacts } from '../../src/domain/unit-moves.ts';
+import { isToTake, whyUntaken, type TakeFacts } from '../../src/domain/unit.ts';
 
 const LEASE = 10_000;
 const COURTESY = 7500;

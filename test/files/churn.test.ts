@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isWithin } from '../../src/domain/path-order.ts';
+import { isWithin } from '../../src/domain/key.ts';
 import { SEED } from '../seed.ts';
 import { listDirectories } from '../list-directories.ts';
 import { countDirectories, SETTLE_MS, temporaryDirectory, watchDirectory } from './watch-fixture.ts';

@@ -4,6 +4,7 @@ import { DISK, factsReader } from '../../src/files/disk.ts';
 import { createFilter } from '../../src/files/filter.ts';
 import { scan, type ScanEntry, type ScanTarget } from '../../src/files/scan.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
+import { describeReason } from '../../src/words/obstacle.ts';
 
 /** A temporary directory that goes with the test. */
 export function temporaryDirectory(): string {
@@ -55,7 +56,8 @@ export function entriesOf(one: ScanTarget): Told[] {
 /** The paths of a scan's files. */
 export function filesOf(one: ScanTarget): string[] {
   return entriesOf(one).map((entry) => {
-    if (entry.kind !== 'file') throw new Error(`${entry.kind} ${entry.path}: ${entry.reason}`);
+    if (entry.kind !== 'file')
+      throw new Error(`${entry.kind} ${entry.path}: ${describeReason(entry.reason)}`);
     return entry.path;
   });
 }
@@ -63,7 +65,7 @@ export function filesOf(one: ScanTarget): string[] {
 /** All a scan says, one line each: the path of a file, else kind, path and reason. */
 export function linesOf(one: ScanTarget): string[] {
   return entriesOf(one).map((entry) =>
-    entry.kind === 'file' ? entry.path : `${entry.kind} ${entry.path}: ${entry.reason}`,
+    entry.kind === 'file' ? entry.path : `${entry.kind} ${entry.path}: ${describeReason(entry.reason)}`,
   );
 }
 

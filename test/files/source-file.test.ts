@@ -15,6 +15,7 @@ import { describe, expect, test } from 'vitest';
 import { openSourceFile, type SourceRoot } from '../../src/files/source-file.ts';
 import { descriptorsBelow } from '../descriptors.ts';
 import { at, makeSource, open, rewriteSlyly, type TestSource } from './source-fixture.ts';
+import { describeObstacle } from '../../src/words/obstacle.ts';
 
 type Symlinks = SourceRoot['symlinks'];
 
@@ -26,7 +27,7 @@ const NOT_REGULAR = 'unreadable: no longer a regular file';
 async function look(source: SourceRoot, path: string): Promise<string> {
   const opened = openSourceFile(source, at(path));
   if (opened.kind === 'vanished') return 'vanished';
-  if (opened.kind === 'unreadable') return `unreadable: ${opened.reason}`;
+  if (opened.kind === 'unreadable') return `unreadable: ${describeObstacle(opened.reason)}`;
   const content = await opened.file.read(0, Buffer.alloc(opened.file.sizeBytes));
   await opened.file.close();
   return `open: ${content.toString()}`;

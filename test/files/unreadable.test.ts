@@ -40,7 +40,7 @@ describe('what cannot be read', () => {
     expect(entries.map(({ kind }) => kind)).toEqual(['file', 'unlisted', 'file', 'file']);
     const unlisted = entries.find((entry) => entry.kind === 'unlisted');
     expect(unlisted?.path.endsWith('/')).toBe(true);
-    expect(unlisted?.reason).toBe('cannot be listed: ENAMETOOLONG');
+    expect(unlisted?.reason).toEqual({ kind: 'unlistable', code: 'ENAMETOOLONG' });
     expect(entries.at(-1)?.path).toBe('z');
     const paths = entries.map(({ path }) => path);
     expect(paths).toEqual(bytewise(paths));
@@ -60,7 +60,7 @@ describe('what cannot be read', () => {
       renameSync(directory, `${parent}/made`);
     });
     const [first, second] = entriesOf(target(root));
-    expect(first).toMatchObject({ kind: 'unseen', reason: 'cannot be read: ENAMETOOLONG' });
+    expect(first).toMatchObject({ kind: 'unseen', reason: { kind: 'unreadable', code: 'ENAMETOOLONG' } });
     expect(second).toMatchObject({ kind: 'file', path: 'z' });
   });
 

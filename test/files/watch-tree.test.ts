@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSy
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isWithin } from '../../src/domain/path-order.ts';
+import { isWithin } from '../../src/domain/key.ts';
 import {
   countDirectories,
   eventually,

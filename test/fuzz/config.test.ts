@@ -5,10 +5,9 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { loadConfig, parseConfig, type ConfigResult } from '../../src/config/load-config.ts';
 import { renderProblem } from '../../src/config/problem.ts';
-import { suggestContentType } from '../../src/domain/content-type.ts';
+import { suggestContentType, compileRules } from '../../src/domain/rules.ts';
 import { prepareUpsert } from '../../src/domain/limits.ts';
 import { fileKey, type RelativePath } from '../../src/domain/key.ts';
-import { compileRules } from '../../src/domain/rules.ts';
 import { createFilter } from '../../src/files/filter.ts';
 import { expectPresentable, fuzz, jsonValues, pieces } from './edge.ts';
 

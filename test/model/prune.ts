@@ -3,7 +3,7 @@ import { openState } from '../../src/store/open.ts';
 import type { StateReader } from '../../src/store/state-reader.ts';
 import type { StateStore } from '../../src/store/state-store.ts';
 import { prune } from '../../src/sync/pass/removals.ts';
-import { digestOfKept, keptFiles } from '../../src/sync/plan/kept-files.ts';
+import { digestOfKept, keptFiles } from '../../src/sync/sources/recorded-files.ts';
 import type { FileRecord } from '../../src/domain/record.ts';
 import type { Source } from '../../src/sync/sources/source.ts';
 import { sourcesOf } from '../sync/prune-world.ts';

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../src/domain/failure.ts';
-import type { OutgoingContent } from '../../src/domain/file-platform.ts';
+import type { OutgoingContent } from '../../src/domain/file-catalog.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 import {
   connect,

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer as createPlainServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createEncryptedServer } from 'node:https';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { REUSABLE_CHUNK_BYTES } from '../../src/domain/file-platform.ts';
+import { REUSABLE_CHUNK_BYTES } from '../../src/domain/file-catalog.ts';
 import { TEST_ONLY_IDENTITY } from '../tls/identity.ts';
 import { connect, inChunks, listenOnFreePort, NEVER, valueOf } from './fixture.ts';
 

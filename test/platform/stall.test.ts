@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OutgoingContent } from '../../src/domain/file-platform.ts';
+import type { OutgoingContent } from '../../src/domain/file-catalog.ts';
 import { systemClock } from '../../src/service/system-clock.ts';
 import { inChunks, listen, makeClient, NEVER, readBody, upsertBody, type ClientOptions } from './fixture.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import type { OutgoingContent } from '../../src/domain/file-platform.ts';
+import type { OutgoingContent } from '../../src/domain/file-catalog.ts';
 import { start } from '../emulator/fixture.ts';
 import {
   answerJson,

@@ -4,6 +4,10 @@ import type { RowId } from '../../src/store/file-reader.ts';
 import { StateStore } from '../../src/store/state-store.ts';
 import { addSending, addSynced, attempt, begin, NOW, openStore, SHA } from './fixture.ts';
 
+const UNREADABLE = { kind: 'unreadable', code: 'EACCES' } as const;
+const TOO_LARGE = { kind: 'too-large', sizeBytes: 2, limitBytes: 1 } as const;
+const WAITING = { kind: 'waiting', cause: { kind: 'stopped' } } as const;
+
 describe('counts', () => {
   /** One file of every kind in `docs`. */
   const planted = (): { store: StateStore; target: number } => {
@@ -142,14 +146,14 @@ describe('counts', () => {
 
   test('failures, with the reason, in path order', () => {
     const { store } = planted();
-    store.problems.note({ source: 'docs', path: 'g', key: null, kind: 'problem', reason: 'unreadable' }, 1);
-    store.problems.note({ source: 'docs', path: 'h', key: 'h', kind: 'refuse', reason: 'too large' }, 1);
+    store.problems.note({ source: 'docs', path: 'g', key: null, kind: 'problem', reason: UNREADABLE }, 1);
+    store.problems.note({ source: 'docs', path: 'h', key: 'h', kind: 'refuse', reason: TOO_LARGE }, 1);
     const passed = { retry: 'pass', retryAtMs: null };
     const changed = { retry: 'change', retryAtMs: null };
     const all = [
       { source: 'docs', path: 'failed', key: 'failed', kind: 'failed', reason: 'why', ...passed },
-      { source: 'docs', path: 'g', key: null, kind: 'problem', reason: 'unreadable', ...passed },
-      { source: 'docs', path: 'h', key: 'h', kind: 'refuse', reason: 'too large', ...changed },
+      { source: 'docs', path: 'g', key: null, kind: 'problem', reason: UNREADABLE, ...passed },
+      { source: 'docs', path: 'h', key: 'h', kind: 'refuse', reason: TOO_LARGE, ...changed },
       { source: 'docs', path: 'refused', key: 'refused', kind: 'refused', reason: 'no', ...changed },
       {
         ...{ retry: 'sending', retryAtMs: null },
@@ -185,7 +189,7 @@ describe('counts', () => {
   test('a file is told of once, and why a source is halted is no matter of a file', () => {
     const { store, target } = planted();
     for (const path of ['failed', 'refused', 'sending', 'synced', '.'])
-      store.problems.note({ source: 'docs', path, key: path, kind: 'pending', reason: 'it waits' }, 1);
+      store.problems.note({ source: 'docs', path, key: path, kind: 'pending', reason: WAITING }, 1);
     expect(store.overview.tallies(NOW)[0]).toMatchObject({ files: 1, failed: 0, sending: 0, refused: 0 });
     expect(store.overview.problems().get('docs')).toEqual({ refuse: 0, problem: 0, pending: 4 });
     const told = store.overview.failures(new Map([['docs', target]]), 10, NOW);
@@ -282,7 +286,7 @@ describe('counts', () => {
     store.removals.recordFailure(id, 'why', NOW);
     expect(told()).toEqual([
       [{ failed: 1, left: 0 }],
-      [{ path: 'a', kind: 'failed', reason: 'why' }],
+      [{ path: 'a', kind: 'failed', reason: { kind: 'not-removed', message: 'why' } }],
       1,
       1,
       0,

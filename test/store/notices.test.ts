@@ -12,6 +12,7 @@ import {
   TARGET,
 } from './fixture.ts';
 
+const UNREADABLE = { kind: 'unreadable', code: 'EACCES' } as const;
 const OTHER = Buffer.alloc(32, 8);
 
 test('files that are astray are counted by source, with the first in path order', () => {
@@ -35,13 +36,10 @@ test('files that are astray are counted by source, with the first in path order'
   const gone = addSending(store, target, 'docs', 'gone');
   store.recordFailure(gone, attempt(), { state: 'failed', reason: 'x', upserted: true }, NOW);
   store.setAbsence(gone, 'removed', NOW);
-  store.problems.note(
-    { source: 'more', path: 'm', key: null, kind: 'problem', reason: 'of another source' },
-    1,
-  );
-  store.problems.note({ source: 'docs', path: 'c', key: null, kind: 'problem', reason: 'unreadable' }, 1);
+  store.problems.note({ source: 'more', path: 'm', key: null, kind: 'problem', reason: UNREADABLE }, 1);
+  store.problems.note({ source: 'docs', path: 'c', key: null, kind: 'problem', reason: UNREADABLE }, 1);
   // A file of its own row counts once.
-  store.problems.note({ source: 'docs', path: 'b', key: null, kind: 'problem', reason: 'unreadable' }, 1);
+  store.problems.note({ source: 'docs', path: 'b', key: null, kind: 'problem', reason: UNREADABLE }, 1);
   expect(astray()).toEqual([{ source: 'docs', count: 3, path: 'a', reason: 'a failed' }]);
   // Tried again: not in sync until that has worked.
   addSending(store, target, 'docs', 'a');

@@ -1,17 +1,25 @@
 import { describe, expect, test } from 'vitest';
+import type { Obstacle } from '../../src/domain/obstacle.ts';
 import { begin, NOW } from './fixture.ts';
+
+function unreadable(code: string): Obstacle {
+  return { kind: 'unreadable', code };
+}
 
 describe('problems, sources, passes', () => {
   test('a problem is renewed by its source and path, and dropped when a pass did not see it again', () => {
     const { store } = begin();
     const note = (source: string, at: string, reason: string, pass: number): void => {
-      store.problems.note({ source, path: at, key: null, kind: 'refuse', reason }, pass);
+      store.problems.note({ source, path: at, key: null, kind: 'refuse', reason: unreadable(reason) }, pass);
     };
     note('docs', 'a', 'first', 1);
     note('docs', 'b', 'first', 1);
     note('more', 'a', 'first', 1);
     note('docs', 'b', 'second', 2);
-    store.problems.note({ source: 'docs', path: 'c', key: null, kind: 'problem', reason: 'x' }, 2);
+    store.problems.note(
+      { source: 'docs', path: 'c', key: null, kind: 'problem', reason: unreadable('x') },
+      2,
+    );
     expect(store.overview.problems()).toEqual(
       new Map([
         ['docs', { refuse: 2, problem: 1, pending: 0 }],
@@ -31,9 +39,9 @@ describe('problems, sources, passes', () => {
         )
         .map(({ source, path: at, reason }) => [source, at, reason]),
     ).toEqual([
-      ['docs', 'b', 'second'],
-      ['docs', 'c', 'x'],
-      ['more', 'a', 'first'],
+      ['docs', 'b', unreadable('second')],
+      ['docs', 'c', unreadable('x')],
+      ['more', 'a', unreadable('first')],
     ]);
   });
 

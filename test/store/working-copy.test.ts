@@ -73,8 +73,14 @@ function changeEverything(store: StateStore, target: number): void {
   addSending(store, target, 'docs', 'b/ü "x"\n');
   store.adopt(addSending(store, target, 'docs', 'moved'), 'other', path('there'));
   store.setAbsence(synced, 'removed', NOW);
-  store.problems.note({ source: 'docs', path: 'p', key: null, kind: 'refuse', reason: 'why' }, 1);
-  store.problems.note({ source: 'docs', path: 'q', key: null, kind: 'refuse', reason: 'why' }, 1);
+  store.problems.note(
+    { source: 'docs', path: 'p', key: null, kind: 'refuse', reason: { kind: 'backslash-in-key' } },
+    1,
+  );
+  store.problems.note(
+    { source: 'docs', path: 'q', key: null, kind: 'refuse', reason: { kind: 'backslash-in-key' } },
+    1,
+  );
   store.problems.dropBefore('docs', 1);
   store.removals.note('docs', NOW);
   store.removals.note('docs', NOW);

@@ -26,7 +26,7 @@ import { overview } from '../../src/sync/plan/overview.ts';
 import { type Overview } from '../../src/domain/status.ts';
 import { createSyncContext } from '../../src/sync/pass/create-sync-context.ts';
 import { NO_CHANGE_FEED, unwatchedStages, type SyncContextInput } from '../../src/sync/pass/sync-context.ts';
-import type { SendAgain } from '../../src/sync/pass/lost-file.ts';
+import type { SendAgain } from '../../src/sync/pass/note-status.ts';
 import { KeyLocks } from '../../src/sync/pass/key-locks.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
 import { findSources } from '../../src/sync/sources/source.ts';

@@ -10,7 +10,7 @@ import { withRecords } from '../../run/read-records.ts';
 import { countText } from '../../service/amounts.ts';
 import { findHolder } from '../../service/process-lock.ts';
 import type { FileRecord } from '../../domain/record.ts';
-import { digestOfKept, keptFiles } from '../../sync/plan/kept-files.ts';
+import { digestOfKept, keptFiles } from '../../sync/sources/recorded-files.ts';
 import { listFiles } from '../../sync/plan/list-files.ts';
 import { findSources, type Source } from '../../sync/sources/source.ts';
 import { pruneWords, type HostsPrune } from '../../words/asked.ts';

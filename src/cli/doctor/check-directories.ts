@@ -1,4 +1,5 @@
 import { describeHalt } from '../../words/halt.ts';
+import { describeObstacle } from '../../words/obstacle.ts';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import prettyBytes from 'pretty-bytes';
 import type { Config } from '../../config/config.ts';
@@ -6,7 +7,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { scan } from '../../files/scan.ts';
 import { findSources, type Source } from '../../sync/sources/source.ts';
 import { Turns } from '../../sync/plan/turns.ts';
-import { unmatchedPatterns } from '../../sync/plan/unmatched-patterns.ts';
+import { unmatchedPatterns } from '../../sync/plan/pattern-warnings.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
 interface Survey {
@@ -77,12 +78,12 @@ async function surveySource(source: Source, clock: Clock, signal: AbortSignal): 
           if (!isReadable(`${source.root}/${entry.path}`)) trouble(entry.path, 'cannot be read by this user');
           break;
         case 'problem':
-          trouble(entry.path, entry.reason);
+          trouble(entry.path, describeObstacle(entry.reason));
           break;
         case 'unseen':
         case 'unlisted':
           isComplete = false;
-          trouble(entry.path, entry.reason);
+          trouble(entry.path, describeObstacle(entry.reason));
           break;
         case 'skip':
         case 'tick':

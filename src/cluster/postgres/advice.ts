@@ -1,4 +1,4 @@
-import { isAboutCertificate } from '../../domain/certificate.ts';
+import { isAboutCertificate } from '../../domain/failure.ts';
 import type { DatabaseError } from '../shared-ledger.ts';
 
 /** PostgreSQL's code for a missing right (https://www.postgresql.org/docs/current/errcodes-appendix.html). */

@@ -3,7 +3,7 @@ import type { ClusterView, HostRow, UnitRow } from '../../cluster/shared-ledger.
 import type { HindranceStatus } from '../../domain/cluster-status.ts';
 import { ableHosts, toldHindrances } from '../../domain/hindrance.ts';
 import { hindranceStatus } from '../../words/halt.ts';
-import { whyUntaken, type WhyUntaken } from '../../domain/unit-moves.ts';
+import { whyUntaken, type WhyUntaken } from '../../domain/unit.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
 import { overlapOf } from './own-units.ts';

@@ -1,9 +1,8 @@
 import type { ClusterView } from '../../cluster/shared-ledger.ts';
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
-import type { Hindrance } from '../../domain/hindrance.ts';
+import { type Hindrance, differencesOf } from '../../domain/hindrance.ts';
 import { canonicalJson, type JsonObject } from '../../domain/json.ts';
-import { differencesOf } from '../../domain/source-settings.ts';
 import type { Cluster } from './open-cluster.ts';
 import { declareUnits, isSameUnit, settingsOf, type OwnUnit } from './own-units.ts';
 

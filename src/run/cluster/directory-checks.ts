@@ -6,7 +6,7 @@ import type { Unseen, UnseenHalt } from '../../domain/hindrance.ts';
 import { StateFileError } from '../../store/database.ts';
 import { StateReader } from '../../store/state-reader.ts';
 import { UnreadableRowError, WorkingCopy } from '../../store/working-copy.ts';
-import { haltAtSight, haltThatStands, lookAtDirectory, type Sight } from '../../sync/sources/sight.ts';
+import { haltAtSight, haltThatStands, lookAtDirectory, type Sight } from '../../sync/sources/enter-source.ts';
 import { findSource, type Source } from '../../sync/sources/source.ts';
 import type { Cluster } from './open-cluster.ts';
 import type { OwnUnit } from './own-units.ts';

@@ -1,5 +1,5 @@
 import type { ClusterView, HostRow, SeenOfUnit, UnitRow } from '../../cluster/shared-ledger.ts';
-import { Standstill } from '../../domain/unit-moves.ts';
+import { Standstill } from '../../domain/unit.ts';
 import { isSomebodys, overlapOf, type OwnUnit } from './own-units.ts';
 
 /** The last known state of all hosts and units, and how long each has been unchanged. */

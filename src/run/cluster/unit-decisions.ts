@@ -1,11 +1,5 @@
 import type { ClusterView, HostRow, UnitRow } from '../../cluster/shared-ledger.ts';
-import {
-  assignFree,
-  fairShareOf,
-  type Assignable,
-  isToTake,
-  type TakeFacts,
-} from '../../domain/unit-moves.ts';
+import { assignFree, fairShareOf, type Assignable, isToTake, type TakeFacts } from '../../domain/unit.ts';
 import { ableHosts, seeingInstead } from '../../domain/hindrance.ts';
 import { beatMs } from '../../domain/lease.ts';
 import type { Log } from '../../service/logger.ts';

@@ -4,7 +4,7 @@ import { firstSeenHere, isSeenBy, isSeenHere } from '../seen-here.ts';
 import type { HaltStatus } from '../../domain/status.ts';
 import { readPattern } from '../../config/values.ts';
 import { compilePattern } from '../../domain/pattern.ts';
-import { leadsBelow } from '../../domain/path-order.ts';
+import { leadsBelow } from '../../domain/key.ts';
 import type { HostsApproval, HostsPrune, HostsRescan } from '../../words/asked.ts';
 import type { ClusterSituation } from '../cluster/cluster-situation.ts';
 import { clusterFacts, isSyncedHere, unitOf } from './cluster-facts.ts';

@@ -1,6 +1,6 @@
 import type { UnitRow } from '../../cluster/shared-ledger.ts';
 import { toldHindrances } from '../../domain/hindrance.ts';
-import { whyUntaken } from '../../domain/unit-moves.ts';
+import { whyUntaken } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../domain/cluster-status.ts';
 import { hindranceStatus } from '../../words/halt.ts';
 import type { ClusterPort } from './cluster-port.ts';

@@ -6,7 +6,7 @@ import { createMetrics, type Metrics } from '../../service/metrics.ts';
 import { PageSite } from '../../service/page-site.ts';
 import { NOBODY_LISTENS, type ServiceManager } from '../../service/systemd-notify.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import { together } from '../../sync/daemon/together.ts';
+import { together } from '../../sync/pass/workers.ts';
 import type { Approval, ServiceState } from '../../domain/status.ts';
 import { contentKeyOf } from '../../files/watched-files.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';

@@ -1,6 +1,6 @@
 import type { DaemonActivity } from '../../sync/events.ts';
 import type { Config } from '../../config/config.ts';
-import { longestWaitMs } from '../../domain/wait-limit.ts';
+import { longestWaitMs } from '../../domain/throughput.ts';
 import type { PauseReason } from '../../service/metrics.ts';
 import { Pulse, type Stage } from '../../service/pulse.ts';
 import type { Stages } from '../../sync/pass/sync-context.ts';

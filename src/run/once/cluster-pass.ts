@@ -3,7 +3,7 @@ import { EXIT, worstOf } from '../../domain/exit-code.ts';
 import { emptySummary, type Summary } from '../../domain/report.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../store/database.ts';
-import { findAllSuspects } from '../../sync/pass/suspects.ts';
+import { findAllSuspects } from '../../sync/daemon/due-dates.ts';
 import type { PassResult } from '../api.ts';
 import { ClusterRun } from '../cluster/cluster-run.ts';
 import { NOBODY_FOLLOWS } from '../cluster/cluster-situation.ts';

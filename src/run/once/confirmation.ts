@@ -1,7 +1,6 @@
 import type { Summary } from '../../domain/report.ts';
 import type { Confirmations } from '../../sync/pass/confirmations.ts';
-import type { SendAgain } from '../../sync/pass/lost-file.ts';
-import type { StatusOutcome } from '../../sync/pass/note-status.ts';
+import type { SendAgain, StatusOutcome } from '../../sync/pass/note-status.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Log } from '../../service/logger.ts';
 import type { EventFeed } from '../event-feed.ts';

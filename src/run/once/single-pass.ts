@@ -8,7 +8,7 @@ import { runPass } from '../../sync/pass/pass.ts';
 import { prune } from '../../sync/pass/removals.ts';
 import { NO_CHANGE_FEED, unwatchedStages, type SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Estimate } from '../../sync/plan/estimate.ts';
-import { keptFiles } from '../../sync/plan/kept-files.ts';
+import { keptFiles } from '../../sync/sources/recorded-files.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { PassOptions } from '../api.ts';
 import { countAhead } from '../count-ahead.ts';

@@ -1,5 +1,5 @@
 import type { FileKey } from '../../domain/key.ts';
-import { otherFacts } from '../../domain/facts.ts';
+import { otherFacts } from '../../domain/change-in-place.ts';
 import type { ListedFile } from '../../domain/file-catalog.ts';
 import { readMark, type Mark } from '../../domain/mark.ts';
 import { delayOf, readStatus, type PlatformStatus } from '../../domain/platform-status.ts';

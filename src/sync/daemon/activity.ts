@@ -1,5 +1,7 @@
 import type { DaemonActivity } from '../events.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { Halt } from '../../domain/guard.ts';
+import { describeHalt } from '../../words/halt.ts';
 import type { Blockade } from '../pass/blockade.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import type { DueDates } from './due-dates.ts';
@@ -42,6 +44,22 @@ export function activityOf(input: ActivityInput): DaemonActivity {
     failedAgain: momentOf(failedAgainMs, clock),
     renewalsAgain: momentOf(dueDates.failedRenewalsAgainMs, clock),
   };
+}
+
+/** Returns the reasons why the daemon is not fully working now, for messages. `halts`: by source. */
+export function impedimentsOf(
+  { syncContext, blockade, passes }: Pick<ActivityInput, 'syncContext' | 'blockade' | 'passes'>,
+  halts: ReadonlyMap<string, Halt>,
+): string[] {
+  const { refusal, shortage } = blockade;
+  const { outage } = syncContext.breaker;
+  return [
+    ...(outage === null ? [] : [`the platform is unreachable: ${outage.reason}`]),
+    ...(passes.hasEnded ? [] : ['the first pass has not ended']),
+    ...(refusal === null ? [] : [`the platform refuses the credentials: ${refusal}`]),
+    ...(shortage === null ? [] : [`a quota is used up: ${shortage}`]),
+    ...[...halts].map(([name, halt]) => `${name} is halted: ${describeHalt(halt)}`),
+  ];
 }
 
 /** Converts a time of the monotonic clock to ISO 8601; a time in the past becomes now. */

@@ -1,9 +1,9 @@
 import type { StateStore } from '../../store/state-store.ts';
 import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
 import { prune } from '../pass/removals.ts';
-import { digestOfKept, keptFiles, type MatchesPath } from '../plan/kept-files.ts';
+import { digestOfKept, keptFiles, type MatchesPath } from '../sources/recorded-files.ts';
 import type { FoundSource } from '../sources/source.ts';
-import { leadsBelow } from '../../domain/path-order.ts';
+import { leadsBelow } from '../../domain/key.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import { type Halt, haltDigest, type Approved } from '../../domain/guard.ts';
 

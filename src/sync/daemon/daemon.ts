@@ -1,7 +1,6 @@
-import { describeHalt } from '../../words/halt.ts';
 import type { Halt } from '../../domain/guard.ts';
 import type { Hint } from '../../domain/hint.ts';
-import { activityOf } from './activity.ts';
+import { activityOf, impedimentsOf, type ActivityInput } from './activity.ts';
 import { Approvals, askPrune, type WantedPrune, judgeRescan } from './asked.ts';
 import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
 import { Bell } from '../../service/bell.ts';
@@ -13,15 +12,12 @@ import type { SyncContext, SyncServices, SyncSettings } from '../pass/sync-conte
 import { KeyLocks } from '../pass/key-locks.ts';
 import { hintedPathsFor, type HintedPaths } from './hinted-paths.ts';
 import { PathRescans } from './path-rescans.ts';
-import { findLost } from './lost-files.ts';
-import { OutageProbe } from './outage-probe.ts';
 import { PassSchedule } from './pass-schedule.ts';
 import { Passes } from './passes.ts';
-import { together } from './together.ts';
+import { together } from '../pass/workers.ts';
 import type { SourceListener } from './source-watch.ts';
 import { Verifications } from './verifications.ts';
 import { Watches } from './watches.ts';
-import { findSuspects } from '../pass/suspects.ts';
 
 export interface DaemonInput extends SyncServices {
   /** Throws `StateFileError` if the state file, or what locks it, was replaced. */
@@ -46,7 +42,6 @@ export class Daemon {
   readonly #hinted: HintedPaths;
   readonly #dueDates: DueDates;
   readonly #verifications: Verifications;
-  readonly #outageProbe: OutageProbe;
   readonly #approvals = new Approvals();
   /** Shared by all settings: running work continues after a reload. */
   readonly #keyLocks = new KeyLocks();
@@ -68,18 +63,13 @@ export class Daemon {
       rescan: (source, path) => {
         this.#rescans.want(source, path);
       },
-      pass: (trigger) => {
-        this.#schedule.want(trigger);
-      },
+      pass: this.#schedule.want,
       patternsChanged: () => {
         this.#tickBell.ring();
       },
     });
     this.#rescans = new PathRescans(input.clock, this.#watches.found, () => {
       this.#schedule.want('lost');
-    });
-    this.#outageProbe = new OutageProbe(input.state, (source, path) => {
-      this.#rescans.want(source, path);
     });
     this.#hinted = hintedPathsFor(input.clock, this.#watches, this.#schedule);
     this.#dueDates = new DueDates(input.emit, this.#watches.found);
@@ -95,9 +85,7 @@ export class Daemon {
     this.#verifications = new Verifications({
       ...input,
       hasPassed: () => this.#passes.hasEnded,
-      want: (source, path) => {
-        this.#rescans.want(source, path);
-      },
+      want: this.#rescans.want,
     });
     this.#syncContext = this.#createEngine();
   }
@@ -195,15 +183,7 @@ export class Daemon {
 
   /** Reasons why the daemon is not fully working now, for messages. */
   get impediments(): string[] {
-    const { refusal, shortage } = this.#blockade;
-    const { outage } = this.#syncContext.breaker;
-    return [
-      ...(outage === null ? [] : [`the platform is unreachable: ${outage.reason}`]),
-      ...(this.#passes.hasEnded ? [] : ['the first pass has not ended']),
-      ...(refusal === null ? [] : [`the platform refuses the credentials: ${refusal}`]),
-      ...(shortage === null ? [] : [`a quota is used up: ${shortage}`]),
-      ...[...this.#halts()].map(([name, halt]) => `${name} is halted: ${describeHalt(halt)}`),
-    ];
+    return impedimentsOf(this.#activityInput, this.#halts());
   }
 
   /** Why the platform refuses the credentials; `null`: no refusal is known. */
@@ -223,7 +203,11 @@ export class Daemon {
   }
 
   get activity(): DaemonActivity {
-    return activityOf({
+    return activityOf(this.#activityInput);
+  }
+
+  get #activityInput(): ActivityInput {
+    return {
       syncContext: this.#syncContext,
       blockade: this.#blockade,
       passes: this.#passes,
@@ -231,7 +215,7 @@ export class Daemon {
       dueDates: this.#dueDates,
       watched: this.watchedDirectories,
       clock: this.#input.clock,
-    });
+    };
   }
 
   /** The number of sent files whose status the platform has not reported yet. */
@@ -274,9 +258,7 @@ export class Daemon {
       keyLocks: this.#keyLocks,
       changeFeed: {
         ignores: (source, path) => this.#watches.ignores(source, path),
-        rescan: (source, path) => {
-          this.#rescans.want(source, path);
-        },
+        rescan: this.#rescans.want,
         lookAgain: (source) => {
           this.#watches.lookAgain(source);
         },
@@ -325,17 +307,9 @@ export class Daemon {
       // Under new settings, nothing is known before the first attempt.
       if (this.#passes.hasEnded || this.#blockade.isOn) this.#refusalNews.update(this.#blockade);
       this.#schedule.checkWallClock();
-      this.#outageProbe.probe(syncContext);
+      this.#dueDates.probe(syncContext, this.#rescans.want);
       if (!this.#passes.isUnderWay && syncContext.round.blockade.isOn) this.#schedule.noteBlocked();
-      this.#dueDates.findRenewals(syncContext, (source, path) => {
-        this.#rescans.wantInTime(source, path);
-      });
-      findLost(syncContext, (source, path) => {
-        this.#rescans.wantInTime(source, path);
-      });
-      findSuspects(syncContext, (source, path) => {
-        this.#rescans.wantInTime(source, path);
-      });
+      this.#dueDates.find(syncContext, this.#rescans.wantInTime);
       if (this.#dueDates.areRemovalsDue(syncContext)) this.#schedule.wake();
       // A probe that is due between two ticks must not wait for the next tick.
       const untilProbeMs = syncContext.breaker.untilProbeMs || TICK_MS;

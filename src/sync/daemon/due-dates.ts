@@ -17,7 +17,10 @@ const FAILED_AGAIN_MS = 300_000;
 /** The shortest delay before removals are retried, milliseconds. */
 const SHORTEST_AGAIN_MS = 2000;
 
-/** Finds renewals and removals that are due between passes. It has no timers: the daemon polls it often. */
+/** Requests that a file be sent. */
+type Want = (source: string, path: string) => void;
+
+/** Finds what is due between passes. It has no timers: the daemon polls it often. */
 export class DueDates {
   readonly #emit: Emit;
   readonly #sourceNamed: (name: string) => FoundSource | undefined;
@@ -29,6 +32,8 @@ export class DueDates {
   readonly #overdueSinceMs = new Map<string, number>();
   /** Sources whose removals a guard halted: they wait for the next pass. */
   readonly #held = new Set<string>();
+  /** The last file that was sent to find out whether an outage is over. */
+  #probed = { source: '', path: '' };
 
   constructor(emit: Emit, sourceNamed: (name: string) => FoundSource | undefined) {
     this.#emit = emit;
@@ -48,11 +53,34 @@ export class DueDates {
     this.#removalsAgainAtMs = clock.monotonic();
   }
 
+  /** Requests a rescan of each file that is due: to be renewed, or to be sent again. */
+  find(syncContext: SyncContext, want: Want): void {
+    this.#findRenewals(syncContext, want);
+    findLost(syncContext, want);
+    findSuspects(syncContext, want);
+  }
+
+  /** Requests the next unsent file if an outage must be probed, and no attempt waits to do it. */
+  probe({ breaker, state, config, platformName, walkStates }: SyncContext, want: Want): void {
+    if (!breaker.isProbeDue) return;
+    for (const after of [this.#probed, { source: '', path: '' }]) {
+      for (const source of [...config.sources].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+        if (source.name < after.source || walkStates.get(source.name) === 'halted') continue;
+        const target = state.targetId(targetOf(config, source, platformName));
+        const path = state.nextUnsent(target, source.name, source.name === after.source ? after.path : '');
+        if (path === null) continue;
+        this.#probed = { source: source.name, path };
+        want(source.name, path);
+        return;
+      }
+    }
+  }
+
   /**
    * Requests a rescan of each file that must be sent again before it expires. Reports how many renewals have been
    * overdue for a minute, such as after a machine slept. Sources that no pass has reached yet have to wait.
    */
-  findRenewals(syncContext: SyncContext, want: (source: string, path: string) => void): void {
+  #findRenewals(syncContext: SyncContext, want: Want): void {
     const { state, config, platformName, clock, walkStates } = syncContext;
     if (clock.monotonic() < this.#renewalsAgainAtMs) return;
     const nowMs = planningTime(syncContext)();
@@ -118,4 +146,39 @@ export class DueDates {
       return walkStates.get(source) === 'complete' ? [found] : [];
     });
   }
+}
+
+/** The most files that are requested at a time; the next check finds the others. */
+const AT_A_TIME = 1000;
+
+/**
+ * Requests a rescan of each file that the platform lost after its store had accepted it, and whose resend is due. If
+ * the rescan does not send it, the next pass that retries failed files does.
+ */
+function findLost(
+  { confirmations, state, clock }: Pick<SyncContext, 'confirmations' | 'state' | 'clock'>,
+  want: Want,
+): void {
+  for (const { target } of confirmations?.bots ?? []) {
+    for (const lost of state.resendsDue(target, clock.now(), AT_A_TIME)) {
+      state.remote.takeResend(lost);
+      want(lost.source, lost.path);
+    }
+  }
+}
+
+/** Requests that files be sent again that a late request of another host may have overwritten. Returns their number. */
+function findSuspects({ state, clock }: Pick<SyncContext, 'state' | 'clock'>, want: Want): number {
+  const due = state.suspectsDue(clock.now(), AT_A_TIME);
+  for (const suspect of due) {
+    state.suspects.take(suspect);
+    want(suspect.source, suspect.path);
+  }
+  state.suspects.dropForgotten(clock.now());
+  return due.length;
+}
+
+/** Marks all due suspects before a pass, which sends them because their records then say that they are in progress. */
+export function findAllSuspects(context: Pick<SyncContext, 'state' | 'clock'>): void {
+  while (findSuspects(context, () => undefined) > 0);
 }

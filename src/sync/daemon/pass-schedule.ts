@@ -54,11 +54,11 @@ export class PassSchedule {
     this.#random = random;
   }
 
-  want(trigger: Trigger): void {
+  readonly want = (trigger: Trigger): void => {
     if (this.#wanted === null || STRENGTH.indexOf(trigger) > STRENGTH.indexOf(this.#wanted))
       this.#wanted = trigger;
     this.#bell.ring();
-  }
+  };
 
   /** Has the waiting caller check whether there is other work. */
   wake(): void {

@@ -6,8 +6,7 @@ import { Bell } from '../../service/bell.ts';
 import { rescanPath } from '../pass/rescan-path.ts';
 import type { SyncContext, Transfer, WalkContext } from '../pass/sync-context.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
-import { together } from './together.ts';
-import { Workers } from '../pass/workers.ts';
+import { together, Workers } from '../pass/workers.ts';
 
 /** The most fresh changes in progress at a time. */
 const FILES_AHEAD = 64;
@@ -65,7 +64,7 @@ export class PathRescans {
   }
 
   /** Requests a rescan of a path that just changed. */
-  want(source: string, path: string): void {
+  readonly want = (source: string, path: string): void => {
     const legible = legiblePart(path);
     if (legible !== path) {
       // The name is not valid UTF-8, or contains U+FFFD itself: its directory is rescanned.
@@ -75,12 +74,12 @@ export class PathRescans {
     }
     if (this.#fresh.add({ source, path, askedAtMs: this.#clock.now() })) this.#freshBell.ring();
     else this.#tooMany();
-  }
+  };
 
   /** Requests a rescan without urgency. */
-  wantInTime(source: string, path: string): void {
+  readonly wantInTime = (source: string, path: string): void => {
     this.#toBulk({ source, path, askedAtMs: this.#clock.now() });
-  }
+  };
 
   /**
    * Rescans until the context stops.

@@ -11,9 +11,8 @@ import type { RowId } from '../../store/file-reader.ts';
 import type { StateStore } from '../../store/state-store.ts';
 import type { PlannedSend } from '../plan/plan-item.ts';
 import type { Source } from '../sources/source.ts';
-import { isPostponed, judge, retryFile, type FileAttempt } from './retry.ts';
+import { isPostponed, judge, retryFile, retryPorts, type FileAttempt } from './retry.ts';
 import type { WalkContext } from './sync-context.ts';
-import { retryPorts } from './walk-ports.ts';
 
 /** A file whose content the platform has, and whose settings there will change. */
 export interface InPlaceTask {

@@ -1,21 +1,11 @@
 import type { Clock } from '../../domain/clock.ts';
 import { probeDelayMs } from '../../domain/retry.ts';
-import { FailureAttribution, type AttributionSubject } from './failure-attribution.ts';
-
-export interface AttemptOutcome {
-  /**
-   * - `answer`: the platform and its store accepted the file, or refused it for good: they are reachable.
-   * - `unreachable`: no connection was made.
-   * - `failure`: another failure that may be the platform's: a 5xx, a timeout, a lost connection.
-   * - `own`: a failure that says nothing about the platform, such as 429 or a file that was changed in the meantime.
-   * - `nothing`: no request was sent.
-   */
-  readonly met: 'answer' | 'unreachable' | 'failure' | 'own' | 'nothing';
-  /** The pause that the platform asked for, milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-  /** The reason for messages; `null`: no failure. */
-  readonly retryReason?: string | null;
-}
+import {
+  FailureAttribution,
+  isSpent,
+  type AttemptOutcome,
+  type GuardedAttempts,
+} from './failure-attribution.ts';
 
 /**
  * Since when the platform has been unreachable, and when it is probed next (`null`: with the next change); epoch
@@ -39,22 +29,8 @@ export interface BreakerOptions {
   readonly closed: (hasParked: boolean) => void;
 }
 
-export interface AttemptTerms {
-  /** Identifies the file. */
-  readonly name: string;
-  /** The failures allowed that count against the file. */
-  readonly attempts: number;
-  /** A recent change: during an outage it may ask for a probe sooner than the next one due. */
-  readonly isFresh: boolean;
-  /** Called during an outage: returns whether to wait for a turn to probe. */
-  readonly waitsForOutage: () => boolean;
-}
-
 /** The shortest time between two probes, also when recent changes ask for one. */
 const SHORTEST_PROBE_GAP_MS = 1000;
-
-/** Runs an exchange as soon as the limit of concurrent exchanges allows. */
-type Transfer = <T>(exchange: () => Promise<T>) => Promise<T>;
 
 /** The end of a wait: no outage, a turn to probe, or no attempt. */
 type Admission = 'closed' | 'probe' | 'none';
@@ -62,48 +38,6 @@ type Admission = 'closed' | 'probe' | 'none';
 interface Waiter {
   readonly guarded: GuardedAttempts;
   readonly admit: (admission: Admission) => void;
-}
-
-/** All attempts to send or remove one file. */
-export class GuardedAttempts implements AttributionSubject {
-  failures = 0;
-  answersBeforeFailure: number | null = null;
-  isExcused = false;
-  /** The number of the outage in which it last asked for a probe of its own. */
-  askedIn = 0;
-  readonly terms: AttemptTerms;
-  readonly #breaker: CircuitBreaker;
-
-  /** Use `CircuitBreaker.guard`. */
-  constructor(breaker: CircuitBreaker, terms: AttemptTerms) {
-    this.#breaker = breaker;
-    this.terms = terms;
-  }
-
-  /** All allowed attempts were made. */
-  get isSpent(): boolean {
-    return this.failures >= this.terms.attempts;
-  }
-
-  /**
-   * Returns whether to make no further attempt for now, because the outage lasts too long to wait for the next probe.
-   * The file is retried once a probe is due or the outage is over.
-   */
-  park(): boolean {
-    return this.#breaker.park(this);
-  }
-
-  /**
-   * Makes an attempt: immediately, or during an outage when it is its turn to probe. Returns `null` if none was made:
-   * `make` returned it, the outage lasts too long, all attempts were made, or the signal aborted.
-   */
-  attempt<T extends AttemptOutcome>(
-    transfer: Transfer,
-    make: () => Promise<T | null>,
-    signal: AbortSignal,
-  ): Promise<T | null> {
-    return this.#breaker.attempt(this, transfer, make, signal);
-  }
 }
 
 /**
@@ -116,7 +50,6 @@ export class GuardedAttempts implements AttributionSubject {
 export class CircuitBreaker {
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #longestOutageMs: number;
   readonly #options: BreakerOptions;
   #reason = '';
   #hasParked = false;
@@ -139,7 +72,6 @@ export class CircuitBreaker {
     this.#clock = clock;
     this.#random = random;
     this.#options = options;
-    this.#longestOutageMs = options.longestOutageMs;
   }
 
   /** Closed: everything is sent; open: nothing; half-open: one probe. */
@@ -159,7 +91,7 @@ export class CircuitBreaker {
 
   /** The outage has lasted too long to keep waiting. */
   get isHopeless(): boolean {
-    return this.isOpen && this.#clock.monotonic() - this.#sinceMs >= this.#longestOutageMs;
+    return this.#hasLasted(this.#options.longestOutageMs);
   }
 
   /** A probe is due, and no attempt waits to make it. */
@@ -169,7 +101,11 @@ export class CircuitBreaker {
 
   /** The outage has lasted so long that attempts no longer wait for a probe. */
   get #isLong(): boolean {
-    return this.isOpen && this.#clock.monotonic() - this.#sinceMs >= this.#options.parkAfterMs;
+    return this.#hasLasted(this.#options.parkAfterMs);
+  }
+
+  #hasLasted(ms: number): boolean {
+    return this.isOpen && this.#clock.monotonic() - this.#sinceMs >= ms;
   }
 
   /** The current outage, for display; `null`: none. */
@@ -189,12 +125,10 @@ export class CircuitBreaker {
     return Math.max(0, this.#nextProbeMs - this.#clock.monotonic());
   }
 
-  /** Begins the attempts for a file. */
-  guard(terms: AttemptTerms): GuardedAttempts {
-    return new GuardedAttempts(this, terms);
-  }
-
-  /** See `GuardedAttempts.park`. */
+  /**
+   * Returns whether to make no further attempt for now, because the outage lasts too long to wait for the next probe.
+   * The file is retried once a probe is due or the outage is over.
+   */
   park(guarded: GuardedAttempts): boolean {
     if (!this.#isLong || this.isProbeDue || this.#isFirstAsking(guarded)) return false;
     this.#hasParked = true;
@@ -206,17 +140,22 @@ export class CircuitBreaker {
     return terms.isFresh && askedIn !== this.#outages;
   }
 
-  /** See `GuardedAttempts.attempt`. */
+  /**
+   * Makes an attempt: immediately, or during an outage when it is its turn to probe. Returns `null` if none was made:
+   * `make` returned it, the outage lasts too long, all attempts were made, or the signal aborted.
+   *
+   * @param transfer - runs an exchange as soon as the limit of concurrent exchanges allows.
+   */
   async attempt<T extends AttemptOutcome>(
     guarded: GuardedAttempts,
-    transfer: Transfer,
+    transfer: <R>(exchange: () => Promise<R>) => Promise<R>,
     make: () => Promise<T | null>,
     signal: AbortSignal,
   ): Promise<T | null> {
     for (;;) {
       const asked = this.#admission(guarded, signal);
       const admission = asked instanceof Promise ? await asked : asked;
-      if (admission === 'none' || guarded.isSpent) {
+      if (admission === 'none' || isSpent(guarded)) {
         if (admission === 'probe') this.#probeEnded();
         return null;
       }
@@ -273,7 +212,7 @@ export class CircuitBreaker {
   #setTimer(): void {
     const isNeeded = this.#state === 'open' && this.#waiting.length > 0;
     // The last probe is made when the longest outage is reached.
-    const atMs = Math.min(this.#nextProbeMs, this.#sinceMs + this.#longestOutageMs);
+    const atMs = Math.min(this.#nextProbeMs, this.#sinceMs + this.#options.longestOutageMs);
     if (isNeeded && !this.#timer.signal.aborted && this.#timerAtMs === atMs) return;
     this.#timer.abort();
     if (!isNeeded) return;

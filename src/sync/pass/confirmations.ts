@@ -7,8 +7,7 @@ import { GONE, NOT_LISTED, readStatus, type PlatformStatus } from '../../domain/
 import { realTimer } from '../../service/system-clock.ts';
 import type { SentRecord } from '../../domain/record.ts';
 import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
-import { noteStatus, reportFailure, type StatusPorts } from './note-status.ts';
-import type { LostFile, SendAgain } from './lost-file.ts';
+import { noteStatus, reportFailure, type StatusPorts, type LostFile, type SendAgain } from './note-status.ts';
 import { setMark, type MarkPorts } from './set-mark.ts';
 
 /** The longest wait for a batch to fill, milliseconds. */
@@ -51,6 +50,9 @@ export class Confirmations {
   /** Wakes each resting loop; the value is when it wakes anyway (monotonic milliseconds). */
   readonly #resting = new Map<() => void, number>();
   readonly #end = new AbortController();
+  readonly #abort = (): void => {
+    this.#end.abort();
+  };
   /** Until when a caller waits, monotonic milliseconds; `null`: runs until the stop. */
   #finishAtMs: number | null = null;
   #longestAskMs = Infinity;
@@ -114,13 +116,10 @@ export class Confirmations {
    */
   finishWithin(waitMs: number, sendAgain: SendAgain | null): void {
     this.#sendAgain = sendAgain;
-    const end = (): void => {
-      this.#end.abort();
-    };
     this.#finishAtMs = this.#ports.clock.monotonic() + waitMs;
-    if (waitMs === 0) end();
+    if (waitMs === 0) this.#abort();
     // Real time: a missing answer must not be awaited longer, whatever clock is used.
-    else realTimer.after(waitMs, end);
+    else realTimer.after(waitMs, this.#abort);
     for (const wake of this.#resting.keys()) wake();
   }
 
@@ -131,17 +130,14 @@ export class Confirmations {
    */
   async run(): Promise<void> {
     const { bots, stop } = this.#ports;
-    const end = (): void => {
-      this.#end.abort();
-    };
-    stop.addEventListener('abort', end);
+    stop.addEventListener('abort', this.#abort);
     try {
       if (stop.aborted) return;
       await Promise.all(bots.map((bot) => this.#follow(bot)));
       for (const lost of this.#lost) this.#giveUp(lost);
     } finally {
-      end();
-      stop.removeEventListener('abort', end);
+      this.#abort();
+      stop.removeEventListener('abort', this.#abort);
     }
   }
 

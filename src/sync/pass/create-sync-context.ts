@@ -3,9 +3,9 @@ import { realTimer } from '../../service/system-clock.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { ServedCatalog } from '../catalog/served-catalog.ts';
 import { Claims } from '../plan/claims.ts';
-import { IndexWarnings, PatternWarnings } from './pattern-warnings.ts';
+import { IndexWarnings, PatternWarnings } from '../plan/pattern-warnings.ts';
 import { Transfers } from './transfers.ts';
-import { Roots } from './roots.ts';
+import { Roots } from '../sources/directory-identity.ts';
 import { newRound, type SyncContext, type SyncContextInput } from './sync-context.ts';
 import { targetOf } from '../sources/source.ts';
 import { Confirmations } from './confirmations.ts';
@@ -20,6 +20,9 @@ const PARK_AFTER_MS = 60_000;
 export function createSyncContext(input: SyncContextInput): SyncContext {
   const { config, clock, emit, waitLimits } = input;
   const { concurrency } = config.upload;
+  const warn = (message: string): void => {
+    emit({ kind: 'warning', message });
+  };
   const failed = new AbortController();
   const transfers = new Transfers({
     concurrency,
@@ -41,7 +44,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
       longestOutageMs: waitLimits.outageMs,
       parkAfterMs: input.isWatched ? PARK_AFTER_MS : Infinity,
       opened: (reason) => {
-        emit({ kind: 'warning', message: `the platform is unreachable: ${reason}; botsync retries` });
+        warn(`the platform is unreachable: ${reason}; botsync retries`);
       },
       closed: (hasParked) => {
         emit({ kind: 'notice', message: 'the platform is reachable again' });
@@ -49,18 +52,10 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
       },
     }),
     catalog:
-      input.catalog === null
-        ? null
-        : new ServedCatalog(input.catalog, input.state.remote, clock, (message) => {
-            emit({ kind: 'warning', message: message });
-          }),
+      input.catalog === null ? null : new ServedCatalog(input.catalog, input.state.remote, clock, warn),
     roots: new Roots(),
-    indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
-      emit({ kind: 'warning', message: message });
-    }),
-    patternWarnings: new PatternWarnings(config, (message) => {
-      emit({ kind: 'warning', message: message });
-    }),
+    indexWarnings: new IndexWarnings(config.limits.indexableExtensions, warn),
+    patternWarnings: new PatternWarnings(config, warn),
     bulk: (exchange, sizeBytes) => transfers.run('bulk', sizeBytes, exchange),
     fresh: (exchange, sizeBytes) => transfers.run('fresh', sizeBytes, exchange),
     walkStates: new Map(),

@@ -10,6 +10,7 @@ import type { CatalogFile } from '../../domain/file-catalog.ts';
 import { sizeInFingerprint } from '../../domain/fingerprint.ts';
 import type { PreparedUpsert, UpsertBody } from '../../domain/limits.ts';
 import type { FileKey } from '../../domain/key.ts';
+import type { ReplacementSign } from '../../domain/obstacle.ts';
 import { ownershipOf, type PutFile } from '../../domain/put-file.ts';
 import type { RowId } from '../../store/file-reader.ts';
 import type { StateReader } from '../../store/state-reader.ts';
@@ -146,12 +147,12 @@ function emptyFile(key: FileKey, expiresAtMs: number): UpsertBody {
  * The result of an attempt to remove a file from the platform:
  * - `expires`: an empty file replaces it until then, epoch milliseconds.
  * - `gone`: nothing of it is there.
- * - `replaced`: somebody else's file is there, which is left alone; `reason` is for messages.
+ * - `replaced`: somebody else's file is there, which is left alone.
  * - `unchecked`: the platform does not show whose file it is, and it may be removed only if it is ours.
  */
 export type RemovalAttempt =
   | { readonly kind: 'expires'; readonly expiresAtMs: number }
   | { readonly kind: 'gone' }
-  | { readonly kind: 'replaced'; readonly reason: string }
+  | { readonly kind: 'replaced'; readonly sign: ReplacementSign }
   | { readonly kind: 'unchecked' }
   | { readonly kind: 'failed'; readonly failure: PlatformFailure };

@@ -1,8 +1,7 @@
 import { describeHalt } from '../../words/halt.ts';
 import type { Halt } from '../../domain/guard.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
-import { mountsToRemember } from '../sources/mount-check.ts';
-import { placeOfSource } from '../sources/place.ts';
+import { mountsToRemember, placeOfSource } from '../sources/root-check.ts';
 import type { FoundSource } from '../sources/source.ts';
 import type { PassContext, WalkContext } from './sync-context.ts';
 import { removeMissing } from './removals.ts';

@@ -9,10 +9,7 @@ import { mayBeSent } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
 import { sendPlannedFile } from './send-planned-file.ts';
 import type { WalkContext } from './sync-context.ts';
-import { planPorts } from './walk-ports.ts';
-
-/** The fingerprints, by path, of files that were sent before the walk over their source. */
-export type SentFirst = ReadonlyMap<string, Fingerprint>;
+import { planPorts, type SentFirst } from './walk.ts';
 
 /**
  * Sends the files of a source again that were being sent when botsync ended: the platform may have nothing of them. The

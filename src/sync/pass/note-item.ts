@@ -1,4 +1,5 @@
 import type { Problem } from '../../store/problems.ts';
+import { describeObstacle } from '../../words/obstacle.ts';
 import type { WalkContext } from './sync-context.ts';
 import { outcomeOf } from '../plan/outcome.ts';
 import type { PlanItem, PlannedSend } from '../plan/plan-item.ts';
@@ -25,9 +26,9 @@ export function noteItem(
   if (item.kind === 'unchanged' && item.renewAtMs !== item.record.renewAtMs)
     state.setRenewal({ target, key: item.key }, item.renewAtMs);
   if (unsent !== null && 'path' in item) context.round.unsent.add(name, item.path, unsent);
-  if (event !== null && (item.kind === 'refuse' || item.kind === 'problem')) {
-    const { path, key, reason } = event;
-    noteProblem(context, { source: name, path, key, kind: item.kind, reason });
+  if (item.kind === 'refuse' || item.kind === 'problem') {
+    const { kind, path, key, reason } = item;
+    noteProblem(context, { source: name, path, key, kind, reason });
     return;
   }
   if (counts !== null) summary[counts] += 1;
@@ -52,7 +53,7 @@ export function noteProblem(
   const isKnown = state.problems.has(problem);
   state.problems.note(problem, round.pass);
   // The order of fields in JSON Lines is the same for all events.
-  emit({ kind: 'file', file: { kind, source, path, key, reason }, isKnown });
+  emit({ kind: 'file', file: { kind, source, path, key, reason: describeObstacle(reason) }, isKnown });
 }
 
 function noteAbsent(

@@ -9,7 +9,7 @@ import { kindOfSend } from '../plan/outcome.ts';
 import type { PlannedSend } from '../plan/plan-item.ts';
 import type { Source } from '../sources/source.ts';
 import { noteProblem } from './note-item.ts';
-import type { Sent } from './sender.ts';
+import type { Sent } from './send-file.ts';
 import type { WalkContext } from './sync-context.ts';
 
 const UNSETTLED = 'it kept changing while it was read';

@@ -6,7 +6,6 @@ import type { PlatformStatus } from '../../domain/platform-status.ts';
 import type { SentRecord } from '../../domain/record.ts';
 import type { StateStore } from '../../store/state-store.ts';
 import type { BotAtTarget } from '../catalog/served-catalog.ts';
-import type { LostFile } from './lost-file.ts';
 
 export type StatusOutcome = 'stored' | 'searchable' | 'failed';
 
@@ -111,3 +110,17 @@ export function reportFailure(
     file: { kind: 'confirm', source, path, key, reason: said, outcome: 'failed', error },
   });
 }
+
+/** A file that the platform lost after its store had accepted it, and that the same run resends. */
+export interface LostFile {
+  readonly file: SentRecord;
+  readonly bot: BotAtTarget;
+  readonly status: PlatformStatus;
+  /** For messages. */
+  readonly reason: string;
+  /** Epoch milliseconds. */
+  readonly resendAtMs: number;
+}
+
+/** Resends lost files that still exist. Returns those whose source must not be scanned. */
+export type SendAgain = (lost: readonly LostFile[]) => Promise<LostFile[]>;

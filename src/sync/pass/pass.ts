@@ -3,16 +3,22 @@ import { REMOVAL_WINDOW_MS, type Approved, type Halt } from '../../domain/guard.
 import { emptySummary, type Summary } from '../../domain/report.ts';
 import { listAdoptable } from '../catalog/list-adoptable.ts';
 import { isSameDirectory } from '../sources/directory-identity.ts';
-import { keyGroups } from '../sources/key-groups.ts';
+import {
+  keyGroups,
+  enter,
+  recordedIn,
+  visitSources,
+  type SourceWalk,
+  type Visited,
+} from './visit-sources.ts';
 import { findSources, type FoundSource, type Source } from '../sources/source.ts';
-import { senderAgain } from './send-again.ts';
+import { senderAgain } from './rescan-path.ts';
 import { newRound, type PassContext, type SyncContext } from './sync-context.ts';
 import { finishSource } from './finish-source.ts';
-import { enter, recordedIn, visitSources, type SourceWalk, type Visited } from './visit-sources.ts';
 import { Workers } from './workers.ts';
 import type { Emit } from '../events.ts';
 import type { Blockade } from './blockade.ts';
-import type { SendAgain } from './lost-file.ts';
+import type { SendAgain } from './note-status.ts';
 
 /**
  * Files in progress beyond those being transferred: their intents are written together, so that no transfer waits for

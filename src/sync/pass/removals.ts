@@ -1,8 +1,7 @@
 import { approvedUntil, HALT_TRAITS, type Halt } from '../../domain/guard.ts';
 import { countText } from '../../service/amounts.ts';
 import type { FileRecord } from '../../domain/record.ts';
-import { judgeRemovals } from '../sources/judge-removals.ts';
-import { SecondLook } from '../sources/second-look.ts';
+import { judgeRemovals, SecondLook } from '../sources/judge-removals.ts';
 import type { Source } from '../sources/source.ts';
 import { OutageTurn, removeFile } from './remove-file.ts';
 import type { PassContext } from './sync-context.ts';

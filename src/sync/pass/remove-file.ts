@@ -15,9 +15,8 @@ import {
   type RemovalAttempt,
 } from './delete-file.ts';
 import { noteProblem } from './note-item.ts';
-import { isPostponed, judge, retryFile, type FileAttempt } from './retry.ts';
+import { isPostponed, judge, retryFile, retryPorts, type FileAttempt } from './retry.ts';
 import type { WalkContext } from './sync-context.ts';
-import { retryPorts } from './walk-ports.ts';
 
 /**
  * In the daemon, no work may wait behind removals during an outage. One removal probes for the end of the outage, where
@@ -134,7 +133,7 @@ function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Rem
       state.forget(id);
       noteProblem(context, {
         ...{ source: name, path, key, kind: 'problem' },
-        reason: `${isAsked ? '' : 'deleted here, but '}left alone on the platform: somebody else replaced it (${ended.reason})`,
+        reason: { kind: 'replaced-before-removal', isAsked, sign: ended.sign },
       });
       break;
     }
@@ -143,13 +142,13 @@ function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Rem
       else state.setAbsence(id, 'kept', clock.now());
       noteProblem(context, {
         ...{ source: name, path, key, kind: 'problem' },
-        reason: 'left alone on the platform, which does not say whose file it is',
+        reason: { kind: 'unknown-owner' },
       });
       break;
     case 'failed': {
       const { message } = ended.failure;
       round.blockade.note(ended.failure, botId);
-      state.removals.recordFailure(id, `cannot be removed: ${message}`, clock.now());
+      state.removals.recordFailure(id, message, clock.now());
       summary.failed += 1;
       emit({ kind: 'file', file: { ...event, outcome: 'failed', error: message }, failure: ended.failure });
       break;

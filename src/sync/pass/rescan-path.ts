@@ -2,9 +2,10 @@ import type { RelativePath } from '../../domain/key.ts';
 import { scan } from '../../files/scan.ts';
 import { otherSpellingOf } from '../sources/presence.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
-import type { Source } from '../sources/source.ts';
+import type { Source, FoundSource } from '../sources/source.ts';
 import type { WalkContext } from './sync-context.ts';
 import { walk } from './walk.ts';
+import type { LostFile, SendAgain } from './note-status.ts';
 
 /**
  * Rescans one path of a source and everything below it, as a pass would. Sends may still run when it returns. Returns
@@ -42,4 +43,18 @@ export async function rescanPath(source: Source, path: RelativePath, context: Wa
     if (walkStates.get(name) === 'complete') walkStates.set(name, 'incomplete');
   }
   return true;
+}
+
+export function senderAgain(found: readonly FoundSource[], context: WalkContext): SendAgain {
+  return async (lost) => {
+    const left: LostFile[] = [];
+    for (const one of lost) {
+      const { source: name, path } = one.file;
+      const of = found.find(({ config }) => config.name === name);
+      const isRescanned = of?.kind === 'found' && (await rescanPath(of.source, path, context));
+      if (!isRescanned) left.push(one);
+    }
+    await context.workers.idle();
+    return left;
+  };
 }

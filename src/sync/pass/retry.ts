@@ -1,7 +1,9 @@
 import { retryDelayMs, retry, type Attempted, type RetryWait } from '../../domain/retry.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
-import type { AttemptOutcome, AttemptTerms, CircuitBreaker } from './circuit-breaker.ts';
+import type { WalkContext } from './sync-context.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
+import { guardAttempts, isSpent, type AttemptOutcome, type AttemptTerms } from './failure-attribution.ts';
 
 export interface RetryPorts extends AttemptTerms {
   readonly clock: Clock;
@@ -35,16 +37,16 @@ export function retryFile<R>(
   stop: AbortSignal,
 ): Promise<R | null> {
   const { clock, random, breaker, transfer, longestPauseMs } = ports;
-  const guarded = breaker.guard(ports);
+  const guarded = guardAttempts(ports);
   const next = ({ retryAfterMs = 0, pauseMs }: FileAttempt<R>): RetryWait | null => {
-    if (guarded.isSpent || retryAfterMs > longestPauseMs || breaker.isHopeless) return null;
+    if (isSpent(guarded) || retryAfterMs > longestPauseMs || breaker.isHopeless) return null;
     // An attempt that is not made is not announced.
-    if (breaker.isOpen && guarded.park()) return null;
+    if (breaker.isOpen && breaker.park(guarded)) return null;
     if (breaker.isOpen) return { delayMs: breaker.untilProbeMs, isInAttempt: true };
     return { delayMs: pauseMs ?? retryDelayMs(Math.max(1, guarded.failures), random(), retryAfterMs) };
   };
   const policy = { clock, next, onRetry: ports.onRetry };
-  return retry(() => guarded.attempt(transfer, make, stop), policy, stop);
+  return retry(() => breaker.attempt(guarded, transfer, make, stop), policy, stop);
 }
 
 /** Classifies a failure (`null`: success) for the circuit breaker and for retries. */
@@ -61,4 +63,28 @@ export function judge(
 /** Returns whether a request was not sent, because the pause that the platform asked for is too long. */
 export function isPostponed(failure: PlatformFailure): boolean {
   return failure.kind === 'transient' && failure.postponed === true;
+}
+
+/** Returns the ports of repeated attempts for one path. `sizeBytes`: of the content that is sent. */
+export function retryPorts(
+  source: string,
+  path: string,
+  sizeBytes: number,
+  context: WalkContext,
+): RetryPorts {
+  const { clock, random, breaker, transfer, fresh, isWatched, config, waitLimits, emit } = context;
+  return {
+    clock,
+    random,
+    breaker,
+    transfer: (attempt) => transfer(attempt, sizeBytes),
+    name: `${source}:${path}`,
+    isFresh: isWatched && transfer === fresh,
+    waitsForOutage: () => true,
+    attempts: config.upload.attempts,
+    longestPauseMs: waitLimits.pauseMs,
+    onRetry: (reason, delayMs) => {
+      emit({ kind: 'retrying', path: `${source}/${path}`, reason, delayMs });
+    },
+  };
 }

@@ -1,6 +1,8 @@
 import type { PlatformFailure } from '../../domain/failure.ts';
-import type { FilePlatform, OutgoingContent } from '../../domain/file-platform.ts';
+import type { FilePlatform, OutgoingContent } from '../../domain/file-catalog.ts';
 import type { PreparedUpsert } from '../../domain/limits.ts';
+import type { FileRefusal } from '../../domain/obstacle.ts';
+import { describeObstacle } from '../../words/obstacle.ts';
 
 export type ContentSent =
   | {
@@ -13,7 +15,7 @@ export type ContentSent =
       readonly url: string | null;
     }
   /** Not sent, because of the platform's stated rules. */
-  | { readonly kind: 'refuse'; readonly reason: string }
+  | { readonly kind: 'refuse'; readonly reason: FileRefusal }
   /** `upserted`: the platform carried out the upsert, or may have. */
   | { readonly kind: 'failed'; readonly failure: PlatformFailure; readonly upserted: boolean };
 
@@ -35,7 +37,8 @@ export async function sendContent(
   if (upserted.kind === 'failed' && upserted.failure.kind === 'refused' && prepared.expiresAtMs !== null) {
     // The answer contained the platform's time. If the expiry differs with it, our clock caused the refusal.
     const again = prepare();
-    if (again.kind === 'refuse') return failed({ kind: 'refused', message: again.reason }, false);
+    if (again.kind === 'refuse')
+      return failed({ kind: 'refused', message: describeObstacle(again.reason) }, false);
     if (again.expiresAtMs !== prepared.expiresAtMs) {
       prepared = again;
       upserted = await platform.upsert(botId, prepared.body, signal);

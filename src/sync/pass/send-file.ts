@@ -1,14 +1,16 @@
 import type { FileKey, RelativePath } from '../../domain/key.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
-import type { FilePlatform } from '../../domain/file-platform.ts';
+import type { FilePlatform } from '../../domain/file-catalog.ts';
 import { fingerprintOf, isTrustworthy, nanoseconds, type Fingerprint } from '../../domain/fingerprint.ts';
 import { admit, prepareUpsert, type Limits } from '../../domain/limits.ts';
 import { markOf } from '../../domain/mark.ts';
+import type { FileRefusal, PathFault } from '../../domain/obstacle.ts';
 import type { ResolvedSettings } from '../../domain/rules.ts';
 import type { FileSettings } from '../../domain/settings.ts';
 import { ChangedWhileRead, readContent, type HashedContent } from '../../files/read-content.ts';
 import { sendContent } from './send-content.ts';
 import { openSourceFile, type SourceFile, type SourceRoot } from '../../files/source-file.ts';
+import { isPostponed, judge, retryFile, type FileAttempt, type RetryPorts } from './retry.ts';
 
 export interface SendTask {
   readonly root: SourceRoot;
@@ -45,9 +47,9 @@ export type SendResult =
       readonly url: string | null;
     }
   | { readonly kind: 'vanished' }
-  | { readonly kind: 'unreadable'; readonly reason: string; readonly upserted: boolean }
+  | { readonly kind: 'unreadable'; readonly reason: PathFault; readonly upserted: boolean }
   /** Not sent, because of the limits or the platform's stated rules: the file changed since it was planned. */
-  | { readonly kind: 'inadmissible'; readonly reason: string }
+  | { readonly kind: 'inadmissible'; readonly reason: FileRefusal }
   /** Changed while it was read: what was sent is not reliable. */
   | { readonly kind: 'unsettled'; readonly state: SentSnapshot; readonly upserted: boolean }
   /** `upserted`: the platform carried out the upsert, or may have. */
@@ -137,5 +139,58 @@ function readFailure(error: unknown, state: SentSnapshot, upserted: boolean): Se
   if (error instanceof ChangedWhileRead) return { kind: 'unsettled', state, upserted };
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
-  return { kind: 'unreadable', reason: `cannot be read: ${code}`, upserted };
+  return { kind: 'unreadable', reason: { kind: 'unreadable', code }, upserted };
+}
+
+/** The result of sending a file, after all attempts. */
+export type Sent =
+  | SendResult
+  /** No attempt was made: an outage or pause was too long to wait for, or a stop. */
+  | { readonly kind: 'not-tried' };
+
+export interface SenderPorts extends SendPorts, RetryPorts {
+  /** Returns whether other files have shown that this one cannot be sent now. */
+  readonly isBlocked: () => boolean;
+  /** Called after each attempt, before the next transfer begins. */
+  readonly onAttempt: (result: SendResult) => void;
+  /** The pause before a file is read again that was written while it was read, milliseconds. */
+  readonly settleMs: number;
+}
+
+/**
+ * Sends a file. Retries after transient failures, and if it changed while it was read.
+ *
+ * @param stop - no attempt begins once it aborts.
+ * @param abort - breaks off the running attempt.
+ */
+export async function sendWithRetries(
+  task: SendTask,
+  ports: SenderPorts,
+  stop: AbortSignal,
+  abort: AbortSignal,
+): Promise<Sent> {
+  const attemptOnce = async (): Promise<FileAttempt<SendResult> | null> => {
+    if (stop.aborted || ports.isBlocked()) return null;
+    const result = await sendFile(task, ports, abort);
+    if (result.kind === 'failed' && !result.upserted && isPostponed(result.failure)) return null;
+    ports.onAttempt(result);
+    if (abort.aborted) return { result, met: 'nothing', retryReason: null };
+    return { result, ...judgeResult(result, ports.settleMs) };
+  };
+  return (await retryFile(attemptOnce, ports, stop)) ?? { kind: 'not-tried' };
+}
+
+function judgeResult(result: SendResult, settleMs: number): Omit<FileAttempt<SendResult>, 'result'> {
+  switch (result.kind) {
+    case 'sent':
+      return judge(null);
+    case 'failed':
+      return judge(result.failure);
+    case 'unsettled':
+      return { met: 'own', retryReason: 'it was changed while it was read', pauseMs: settleMs };
+    case 'vanished':
+    case 'unreadable':
+    case 'inadmissible':
+      return { met: 'nothing', retryReason: null };
+  }
 }

@@ -1,23 +1,22 @@
+import { retryPorts } from './retry.ts';
 import { isContentConfirmed } from '../../domain/change-in-place.ts';
-import { sizeInFingerprint } from '../../domain/fingerprint.ts';
-import { differenceOf, type FileRecord } from '../../domain/record.ts';
+import type { WaitCause } from '../../domain/obstacle.ts';
+import type { FileRecord } from '../../domain/record.ts';
 import { sentSettingsOf } from '../../domain/settings.ts';
 import type { RowId } from '../../store/file-reader.ts';
 import type { Attempt } from '../../store/state-store.ts';
-import { compareContent } from '../../files/compare-content.ts';
-import type { SendTask } from './send-file.ts';
+import { compareContent, type Comparison } from '../../files/compare-content.ts';
+import { type SendTask, sendWithRetries, type SenderPorts, type Sent } from './send-file.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { WalkContext } from './sync-context.ts';
 import { kindOfSend } from '../plan/outcome.ts';
-import type { PlannedSend } from '../plan/plan-item.ts';
 import { adoptFile } from './adopt-file.ts';
 import { changedFileOf, changeInPlace, inPlaceTaskOf } from './change-in-place.ts';
 import { noteItem } from './note-item.ts';
 import { noteSent, NOT_FINISHED } from './note-sent.ts';
 import { SendWatch } from './send-watch.ts';
-import { retryPorts } from './walk-ports.ts';
-import { sendWithRetries, type SenderPorts, type Sent } from './sender.ts';
 import type { Source } from '../sources/source.ts';
+import { type PlannedSend, takesRoom, wasSentSince } from '../plan/plan-item.ts';
 
 /** Sends one planned file, records the result and reports it. */
 export function sendPlannedFile(
@@ -85,8 +84,14 @@ class PlannedFile {
 
   /** Returns whether the file must not be sent: the platform has it already, or it cannot be sent now. */
   async #needsNoSending(): Promise<boolean> {
-    if (this.#item.found?.kind === 'adoptable') return (await this.#adopt()) || !(await this.#mayBegin());
-    if (this.#mayBeSame() && (await this.#isSame())) return true;
+    const { found, kind, record } = this.#item;
+    if (found?.kind === 'adoptable') {
+      const mayAdopt = this.#before === null && !this.#context.stop.aborted;
+      const task = { item: this.#item, found, source: this.#source, id: this.#id };
+      return (mayAdopt && (await adoptFile(task, this.#context))) || !(await this.#mayBegin());
+    }
+    const wasSent = this.#before !== record && wasSentSince(this.#item, this.#before);
+    if ((kind === 'verify' || wasSent) && (await this.#isSame())) return true;
     if (!(await this.#mayBegin())) return true;
     if (!this.#mayChangeInPlace() || !(await this.#hasTrustedContent())) return false;
     return await this.#changeInPlace();
@@ -108,22 +113,18 @@ class PlannedFile {
   /** Returns whether the file has the recorded content, by its fingerprint or by reading it. */
   async #hasTrustedContent(): Promise<boolean> {
     if (this.#before?.trusted === true) return true;
-    const { state, clock, transfer } = this.#context;
+    const { state } = this.#context;
     const recorded = state.find(this.#id)?.sha256 ?? null;
     if (recorded === null) return false;
-    const { path } = this.#item;
-    const compared = await transfer(() => compareContent(this.#source, path, recorded, clock.now()), 0);
+    const compared = await this.#compareWith(recorded);
     if (compared.kind !== 'same') return false;
     state.recordTouched(this.#id, compared.fingerprint, compared.trusted);
     return true;
   }
 
-  /** Adopts the platform's file under its key, if the content is the same. Returns `false` if the file must be sent. */
-  #adopt(): Promise<boolean> {
-    const { found } = this.#item;
-    if (found?.kind !== 'adoptable' || this.#before !== null || this.#context.stop.aborted)
-      return Promise.resolve(false);
-    return adoptFile({ item: this.#item, found, source: this.#source, id: this.#id }, this.#context);
+  #compareWith(sha256: Buffer): Promise<Comparison> {
+    const { clock, transfer } = this.#context;
+    return transfer(() => compareContent(this.#source, this.#item.path, sha256, clock.now()), 0);
   }
 
   /** Changes only the settings on the platform. Returns `false` if the content must be sent. */
@@ -164,19 +165,14 @@ class PlannedFile {
     }
   }
 
-  #mayBeSame(): boolean {
-    const item = this.#item;
-    return item.kind === 'verify' || (this.#before !== item.record && wasSentSince(item, this.#before));
-  }
-
   /** Returns whether the file has the recorded content after all; then records its new fingerprint. */
   async #isSame(): Promise<boolean> {
-    const { state, summary, clock, transfer } = this.#context;
+    const { state, summary } = this.#context;
     const stored = state.find(this.#id);
     const recorded = stored?.sha256 ?? null;
     if (stored === null || recorded === null) return false;
     const { path, reason } = this.#item;
-    const compared = await transfer(() => compareContent(this.#source, path, recorded, clock.now()), 0);
+    const compared = await this.#compareWith(recorded);
     if (compared.kind !== 'same') {
       // If it is not sent now, only this shows the next pass that it may have changed.
       if (reason === 'in-doubt') state.recordTouched(this.#id, stored.fingerprint, false);
@@ -198,7 +194,7 @@ class PlannedFile {
     const isRootThere = await roots.isThere(this.#source);
     // Since the planning, patterns may have changed to ignore it, or the source's directory may have been replaced.
     const isAstray = changeFeed.ignores(name, path) || !isRootThere;
-    if (!stop.aborted && !breaker.isHopeless && this.#obstacle === null && !isAstray) return true;
+    if (!stop.aborted && !breaker.isHopeless && this.#refusal === null && !isAstray) return true;
     summary.pending += 1;
     round.unsent.add(name, path, fingerprint);
     if (this.#before !== null && !isAstray) this.#notePending();
@@ -206,7 +202,7 @@ class PlannedFile {
   }
 
   /** Why files like this cannot be sent now; `null`: they can. */
-  get #obstacle(): string | null {
+  get #refusal(): string | null {
     const { blockade } = this.#context.round;
     const needsRoom = !this.#item.isInPlace && takesRoom(this.#item);
     return blockade.reasonAgainst(this.#source.config.botId, needsRoom);
@@ -215,10 +211,11 @@ class PlannedFile {
   /** Marks the file as not in sync, with the reason. */
   #notePending(failure?: string): void {
     const { state, round, stop } = this.#context;
-    const why =
-      failure ?? this.#obstacle ?? (stop.aborted ? 'it was stopped' : 'the platform does not accept it now');
+    const message = failure ?? this.#refusal;
+    const cause: WaitCause =
+      message === null ? { kind: stop.aborted ? 'stopped' : 'not-accepting' } : { kind: 'platform', message };
     const { path, key } = this.#item;
-    const reason = `changed, and not sent yet: ${why}`;
+    const reason = { kind: 'waiting', cause } as const;
     state.problems.note({ source: this.#source.config.name, path, key, kind: 'pending', reason }, round.pass);
   }
 
@@ -251,7 +248,7 @@ class PlannedFile {
       limits: config.limits,
       now: clock.now,
       // Waiting for a transfer or an outage may have taken hours.
-      isBlocked: () => this.#obstacle !== null || !roots.isThereNow(this.#source),
+      isBlocked: () => this.#refusal !== null || !roots.isThereNow(this.#source),
       onAttempt: (result) => {
         if (result.kind === 'failed') round.blockade.note(result.failure, botId);
         this.#mayBeThere ||= 'upserted' in result && result.upserted;
@@ -297,21 +294,4 @@ class PlannedFile {
 /** Returns whether the last attempt ended before its upsert. */
 function isWithoutUpsert({ kind }: Sent): boolean {
   return kind === 'vanished' || kind === 'unreadable' || kind === 'inadmissible' || kind === 'not-tried';
-}
-
-/** Returns whether the file was sent with these settings since it was planned. The content remains to be compared. */
-function wasSentSince(item: PlannedSend, now: FileRecord | null): boolean {
-  if (now?.state !== 'synced' || item.reason === 'forced') return false;
-  // The recorded content proves nothing about a difference found on the platform.
-  if (item.reason === 'differs' && differenceOf(now) !== null) return false;
-  if (item.reason === 'renewal-due' && now.expiresAtMs === item.record?.expiresAtMs) return false;
-  // The file may have been written again between the planning and that sending, which sent the later content.
-  const isOfSince = now.fingerprint === item.fingerprint || now.fingerprint !== item.record?.fingerprint;
-  return isOfSince && now.settingsDigest === item.resolved.digest;
-}
-
-/** Returns whether sending takes more storage, which a used-up quota does not allow. */
-function takesRoom({ record, sizeBytes, resolved }: PlannedSend): boolean {
-  if (record?.state !== 'synced' || record.settingsDigest !== resolved.digest) return true;
-  return sizeBytes > sizeInFingerprint(record.fingerprint);
 }

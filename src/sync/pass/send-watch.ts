@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { FilePlatform, OutgoingContent } from '../../domain/file-platform.ts';
+import type { FilePlatform, OutgoingContent } from '../../domain/file-catalog.ts';
 import type { Emit, OutgoingFile } from '../events.ts';
 
 /** Follows the attempts to send one file, for those who watch and for the time that it took. */

@@ -5,26 +5,19 @@ import type { Disk } from '../../files/disk.ts';
 import type { FoundFile } from '../../store/remote.ts';
 import type { FileRecord } from '../../domain/record.ts';
 import type { RowId } from '../../store/file-reader.ts';
-import type { StateReader } from '../../store/state-reader.ts';
 import type { StateStore } from '../../store/state-store.ts';
-import type { AskPorts } from '../catalog/ask.ts';
 import type { FileDifference } from '../catalog/compare.ts';
-import type { ServedCatalog } from '../catalog/served-catalog.ts';
-import type { ReadDigest } from '../plan/check-contents.ts';
-import { verify } from '../plan/verify.ts';
+import { verify, type VerifyInput } from '../plan/verify.ts';
 import { type Verified } from '../../domain/status.ts';
 import { findSources, targetOf, type FoundSource } from '../sources/source.ts';
 
-export interface VerificationInput {
+export interface VerificationInput extends Omit<
+  VerifyInput,
+  'at' | 'sources' | 'isBusy' | 'onDifference' | 'onSame'
+> {
   readonly config: Config;
   readonly platformName: string;
-  readonly state: StateReader;
-  readonly catalog: ServedCatalog;
-  readonly ports: AskPorts;
-  /** The platform's time, epoch milliseconds. */
-  readonly platformNow: () => number;
   readonly isBusy: (id: RowId) => boolean;
-  readonly readDigest: ReadDigest | null;
   readonly disk?: Disk;
   readonly onDifference: (difference: FileDifference, target: number) => void;
   readonly onSame: (sent: FileRecord, found: FoundFile, target: number) => void;

@@ -1,12 +1,13 @@
 import { isApproved, type Halt } from '../../domain/guard.ts';
 import { enterSource, type EnteredSource } from '../sources/enter-source.ts';
-import { placeOfSource } from '../sources/place.ts';
+import { placeOfSource } from '../sources/root-check.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 import { Rereading } from '../plan/rereading.ts';
 import { inTurns } from '../plan/turns.ts';
 import type { PassContext, SyncContext } from './sync-context.ts';
-import { sendInterrupted, type SentFirst } from './interrupted.ts';
-import { walk } from './walk.ts';
+import { sendInterrupted } from './interrupted.ts';
+import { walk, type SentFirst } from './walk.ts';
+import { groupMeeting, mayShareKey } from '../../domain/unit.ts';
 
 const NOTHING_SENT: ReadonlyMap<string, SentFirst> = new Map();
 
@@ -161,4 +162,24 @@ export function recordedIn(source: Source, { state }: SyncContext): number {
   const target = state.targetId(source.syncTarget);
   const { present, removed } = state.countRecorded(target, source.config.name);
   return present + removed;
+}
+
+/**
+ * Groups sources that may produce the same key, in the order of the config. Sources of one group must be walked one
+ * after the other, because of two files with the same key the first keeps it.
+ */
+export function keyGroups(found: readonly FoundSource[]): FoundSource[][] {
+  return groupMeeting(found, mayMeet);
+}
+
+function mayMeet(one: FoundSource, other: FoundSource): boolean {
+  if (one.kind === 'missing' || other.kind === 'missing') return false;
+  return mayShareKey(keyed(one.config.keyPrefix, one.source), keyed(other.config.keyPrefix, other.source));
+}
+
+function keyed(
+  keyPrefix: string,
+  { syncTarget: { baseUrl, botId, identity } }: Source,
+): { keyPrefix: string; targetName: string } {
+  return { keyPrefix, targetName: JSON.stringify([baseUrl, botId, identity]) };
 }

@@ -3,15 +3,18 @@ import type { RecordCursor } from '../../store/file-reader.ts';
 import { sendPlannedFile } from './send-planned-file.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import { areMountsUnchanged } from '../sources/mounts.ts';
-import type { WalkContext } from './sync-context.ts';
-import type { SentFirst } from './interrupted.ts';
+import { settingsComparer } from '../../domain/change-in-place.ts';
+import type { Fingerprint } from '../../domain/fingerprint.ts';
+import { planningTime, type WalkContext } from './sync-context.ts';
 import { noteItem } from './note-item.ts';
-import { planPorts } from './walk-ports.ts';
 import type { PlanPorts } from '../plan/plan-file.ts';
 import { isPlannedSend, type PlanItem } from '../plan/plan-item.ts';
 import { planSource } from '../plan/plan-source.ts';
 import type { Source } from '../sources/source.ts';
 import { Turns } from '../plan/turns.ts';
+
+/** The fingerprints, by path, of files that were sent before the walk over their source. */
+export type SentFirst = ReadonlyMap<string, Fingerprint>;
 
 /** A source or a part of it: its files and their records. */
 export interface WalkRange {
@@ -90,4 +93,31 @@ async function walkOn(
 function wasDealtWith(item: PlanItem, sentFirst: SentFirst): boolean {
   if (isPlannedSend(item)) return sentFirst.get(item.path) === item.fingerprint;
   return (item.kind === 'unchanged' || item.kind === 'hold') && sentFirst.has(item.path);
+}
+
+export function planPorts(
+  target: number,
+  context: WalkContext,
+  isInDoubt: PlanPorts['isInDoubt'],
+): PlanPorts {
+  const { catalog, round, state } = context;
+  return {
+    target,
+    claims: context.claims,
+    limits: context.config.limits,
+    now: planningTime(context),
+    wallClock: context.clock.now,
+    isForced: context.isForced,
+    retriesFailed: context.retriesFailed,
+    isInDoubt,
+    listed: (key) => round.listings.find(target, key),
+    needsNoContent: settingsComparer(
+      (digest) => state.remote.toldSettings(digest),
+      () => catalog?.serves(target, 'update') === true,
+    ),
+    adopt: ({ key }, source, path) => {
+      context.state.adopt({ target, key }, source.config.name, path);
+      context.claims.uncountKept({ target, key }, context.summary);
+    },
+  };
 }

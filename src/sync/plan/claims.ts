@@ -1,5 +1,4 @@
-import { type FileKey, type RelativePath, fileKey } from '../../domain/key.ts';
-import { compareUtf8 } from '../../domain/path-order.ts';
+import { type FileKey, type RelativePath, fileKey, compareUtf8 } from '../../domain/key.ts';
 import type { Summary } from '../../domain/report.ts';
 import type { FileRecord } from '../../domain/record.ts';
 import type { RowId } from '../../store/file-reader.ts';

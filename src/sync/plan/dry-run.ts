@@ -7,19 +7,17 @@ import { emptySummary, type FileEvent, type Summary } from '../../domain/report.
 import type { Clock } from '../../domain/clock.ts';
 import type { Additions } from '../../domain/usage.ts';
 import { compareContent } from '../../files/compare-content.ts';
-import { isHaltedBy } from './halted.ts';
-import { lookAhead, type Ahead, type LookAheadInput } from './look-ahead.ts';
-import { Moves } from './moves.ts';
+import { isHaltedBy } from './explanation.ts';
+import { lookAhead, type Ahead, type LookAheadInput, Moves } from './look-ahead.ts';
 import { outcomeOf, outcomeOfSend, whyRemoved, type ItemOutcome } from './outcome.ts';
 import { PlannedAdditions } from './estimate.ts';
 import { isPlannedSend, type PlanItem, type PlannedSend } from './plan-item.ts';
 import type { RowId } from '../../store/file-reader.ts';
 import { whyUnreadable } from '../sources/presence.ts';
-import { judgeRemovals } from '../sources/judge-removals.ts';
-import { SecondLook } from '../sources/second-look.ts';
+import { judgeRemovals, SecondLook } from '../sources/judge-removals.ts';
 import type { Source } from '../sources/source.ts';
 import { Turns } from './turns.ts';
-import { unmatchedPatterns, type UnmatchedPattern } from './unmatched-patterns.ts';
+import { unmatchedPatterns, type UnmatchedPattern } from './pattern-warnings.ts';
 
 /** The results that a pass would have. */
 export interface DryRunResult {

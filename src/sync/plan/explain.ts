@@ -1,20 +1,16 @@
-import { quoteForShell } from '../../config/problem.ts';
 import { lstatSync, statSync, type Stats } from 'node:fs';
 import type { Config } from '../../config/config.ts';
 import { absenceActionOf, type AbsenceAction, type FileRecord } from '../../domain/record.ts';
 import { type FileKey, type RelativePath, fileKey } from '../../domain/key.ts';
 import { canonicalJson } from '../../domain/json.ts';
-import { guardRemovals, REMOVAL_WINDOW_MS, type Halt, type RemovalExcess } from '../../domain/guard.ts';
+import type { Halt } from '../../domain/guard.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../../domain/limits.ts';
 import { scan } from '../../files/scan.ts';
 import { markOfFile } from '../../files/compare-content.ts';
 import type { StateReader } from '../../store/state-reader.ts';
 import { Claims } from './claims.ts';
-import { matchingRules, recordOf } from './explanation.ts';
-import { type Explanation } from '../../domain/status.ts';
-import { haltReason, isHaltedBy } from './halted.ts';
-import { portsToLook, type LookAheadInput } from './look-ahead.ts';
-import { Moves } from './moves.ts';
+import type { Explanation } from '../../domain/status.ts';
+import { portsToLook, type LookAheadInput, Moves } from './look-ahead.ts';
 import { outcomeOf, outcomeOfSend, type ItemOutcome } from './outcome.ts';
 import { isPlannedSend, type PlanItem, type PlannedSend } from './plan-item.ts';
 import { planSource } from './plan-source.ts';
@@ -22,9 +18,7 @@ import { isBehindLink, presenceOf, whyUnreadable } from '../sources/presence.ts'
 import { enterSource } from '../sources/enter-source.ts';
 import { checkRoot } from '../sources/root-check.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
-import { formatDuration } from '../../config/duration.ts';
-import { describeRemovals } from '../../words/halt.ts';
-import { mayBeServed } from '../catalog/served-catalog.ts';
+import { explainRemoval, haltReason, matchingRules, recordOf } from './explanation.ts';
 
 /** `nowMs`: epoch milliseconds. */
 export interface ExplainInput {
@@ -247,71 +241,4 @@ function look<T>(at: () => T): T | undefined {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return undefined;
   }
-}
-
-/** `nowMs`: epoch milliseconds. */
-interface RemovalInput {
-  readonly config: Config;
-  readonly state: StateReader;
-  readonly nowMs: number;
-}
-
-/** Returns what a pass would do about a file to remove, and why. */
-function explainRemoval(
-  target: number,
-  own: FileRecord,
-  input: RemovalInput,
-): { readonly action: 'remove' | 'keep'; readonly reason: string } {
-  const { delayMs } = input.config.removals;
-  const excess = haltOnRecord(target, own, input);
-  if (excess !== null) {
-    const reason = describeRemovals(excess);
-    const { source } = own;
-    const isHalted = isHaltedBy('mass-removal', source, input.state);
-    const how = `run: botsync approve ${quoteForShell(source)}, or without the service botsync sync --once --allow-removals`;
-    return {
-      action: 'keep',
-      reason: isHalted
-        ? `the file was deleted, but the source is halted: ${reason}; ${how}`
-        : `the file was deleted, but the next pass will halt the source, the service ${formatDuration(delayMs)} after it noticed the deletion at the latest: ${reason}; then, if that is right, ${how}`,
-    };
-  }
-  if (own.absence === 'pruned')
-    return { action: 'remove', reason: 'the file was kept on the platform, and is removed by botsync prune' };
-  if (own.absence === 'orphan')
-    return {
-      action: 'remove',
-      reason: 'the file was found on the platform without a record, and is removed by botsync verify --prune',
-    };
-  const when = `a single pass does it at once, the service ${formatDuration(delayMs)} after it noticed the deletion`;
-  return { action: 'remove', reason: `the file was deleted, and ${howItGoes(target, input)}; ${when}` };
-}
-
-/**
- * Returns why too many removals would halt the source, as far as they are recorded, including this file. Other missing
- * files are known only after a walk.
- */
-function haltOnRecord(
-  target: number,
-  { source, absence }: FileRecord,
-  { config, state, nowMs }: RemovalInput,
-): RemovalExcess | null {
-  const { present, removed } = state.countRecorded(target, source);
-  const wanted = absence === null || absence === 'kept' ? removed + 1 : removed;
-  const recent = state.countRemovals(source, nowMs - REMOVAL_WINDOW_MS);
-  return guardRemovals(wanted, recent, present + removed + recent, config.removals);
-}
-function howItGoes(target: number, { config, state, nowMs }: RemovalInput): string {
-  const { mode } = config.removals;
-  const written = `removals.mode is "${mode}"`;
-  const isLetExpire = 'is emptied there and expires';
-  if (mode !== 'delete') return `${isLetExpire}: ${written}`;
-  if (config.platform.operations === 'specified')
-    return `${isLetExpire}: ${written}, but platform.operations is "specified"`;
-  const isServed = (['get', 'delete'] as const).every((operation) =>
-    mayBeServed(state.remote.unserved(target, operation), nowMs),
-  );
-  return isServed
-    ? `is deleted there if it is still the one that was sent: ${written}`
-    : `${isLetExpire}: ${written}, but the platform did not serve that`;
 }

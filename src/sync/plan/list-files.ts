@@ -1,4 +1,5 @@
 import { describeHalt } from '../../words/halt.ts';
+import { describeFailure, describeReason } from '../../words/obstacle.ts';
 import type { Config } from '../../config/config.ts';
 import { absenceActionOf, type FileRecord } from '../../domain/record.ts';
 import type { FileKey } from '../../domain/key.ts';
@@ -103,7 +104,7 @@ export function* listFiles(input: ListInput): Generator<FileEntry, void> {
       bytes: 0,
       isUnindexed: false,
       expiresAt: null,
-      reason,
+      reason: describeReason(reason),
     };
   }
 }
@@ -129,7 +130,7 @@ function entryOf(sent: FileRecord, found: FoundSource, input: ListInput): FileEn
     reason:
       platform === 'to-remove' && halt !== null
         ? `held back, because the source is halted: ${describeHalt(halt)}`
-        : sent.failure,
+        : describeFailure(sent),
   };
 }
 

@@ -2,16 +2,17 @@ import type { Config } from '../../config/config.ts';
 import type { Halt } from '../../domain/guard.ts';
 import type { StateReader } from '../../store/state-reader.ts';
 import type { Listings } from '../catalog/list-adoptable.ts';
-import { settingsComparer } from '../catalog/needs-no-content.ts';
+import { settingsComparer } from '../../domain/change-in-place.ts';
 import { mayBeServed } from '../catalog/served-catalog.ts';
 import type { Claims } from './claims.ts';
 import { enterSource } from '../sources/enter-source.ts';
-import { Moves } from './moves.ts';
-import type { PlanPorts } from './plan-file.ts';
+import type { PlanPorts, Records } from './plan-file.ts';
 import type { PlanItem } from './plan-item.ts';
 import { planSource } from './plan-source.ts';
 import { Rereading } from './rereading.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
+import { absenceActionOf, type FileRecord } from '../../domain/record.ts';
+import type { RowId } from '../../store/file-reader.ts';
 
 export interface LookAheadInput {
   readonly config: Config;
@@ -97,10 +98,56 @@ export function portsToLook(
     retriesFailed: true,
     isInDoubt: new Rereading(state, target, source.config.name, now()).isTurnOf,
     listed: (key) => listings?.find(target, key) ?? null,
-    needsNoContent: settingsComparer(state.remote, canUpdate),
+    needsNoContent: settingsComparer((digest) => state.remote.toldSettings(digest), canUpdate),
     adopt: (record, by, path) => {
       moves.add(target, record);
       claims.keep(target, record.key, by, path);
     },
   };
+}
+
+/**
+ * The records that move to other files in a plan that writes nothing. The state file still has them in their old
+ * places.
+ */
+export class Moves {
+  readonly #ids = new Set<string>();
+  /** By the source that had them. */
+  readonly #counts = new Map<string, number>();
+
+  add(target: number, { key, source, ...record }: FileRecord): void {
+    this.#ids.add(nameOf({ target, key }));
+    const counts = record.absence === null || absenceActionOf(record, record.absence, 'expire') === 'remove';
+    if (counts) this.#counts.set(source, this.countFrom(source) + 1);
+  }
+
+  /** Returns how many records left a source, of those that `StateReader.countRecorded` counts. */
+  countFrom(source: string): number {
+    return this.#counts.get(source) ?? 0;
+  }
+
+  has(id: RowId): boolean {
+    return this.#ids.size > 0 && this.#ids.has(nameOf(id));
+  }
+
+  /** Returns the records of a target without those that have moved by the time they are reached. */
+  unmoved(target: number, records: Records): Records {
+    const hasMoved = (key: RowId['key']): boolean => this.has({ target, key });
+    return {
+      get current() {
+        while (records.current !== null && hasMoved(records.current.key)) records.advance();
+        return records.current;
+      },
+      advance: () => {
+        records.advance();
+      },
+      seekAfter: (place) => {
+        records.seekAfter(place);
+      },
+    };
+  }
+}
+
+function nameOf({ target, key }: RowId): string {
+  return `${target} ${key}`;
 }

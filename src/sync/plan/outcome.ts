@@ -8,6 +8,8 @@ import {
   type FileRecord,
 } from '../../domain/record.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
+import type { Obstacle } from '../../domain/obstacle.ts';
+import { describeObstacle } from '../../words/obstacle.ts';
 import { fileKey } from '../../domain/key.ts';
 import type { FileEvent, Summary } from '../../domain/report.ts';
 import type { Source } from '../sources/source.ts';
@@ -30,9 +32,6 @@ export interface ItemOutcome {
 
 /** Data of a record that a plan does not contain. */
 export type KnownFile = AbsentFile & { readonly failure: string | null };
-
-const REPLACED =
-  'somebody else replaced it on the platform, and that file is left alone; change the file, or send it with --force';
 
 const NOTHING: ItemOutcome = {
   counts: null,
@@ -77,12 +76,13 @@ export function outcomeOf(
     case 'problem': {
       const { kind, path, key, reason, fingerprint = null } = item;
       const counts = kind === 'refuse' ? 'refused' : 'problems';
-      return { ...NOTHING, counts, event: { kind, path, key, reason }, unsent: fingerprint };
+      const event = { kind, path, key, reason: describeObstacle(reason) };
+      return { ...NOTHING, counts, event, unsent: fingerprint };
     }
     case 'skip':
-      return { ...passedOver(item, item.key), absence: 'kept' };
+      return { ...passedOver(item.path, item.key, describeObstacle(item.reason)), absence: 'kept' };
     case 'pass-over':
-      return passedOver(item, null);
+      return passedOver(item.path, null, item.reason);
     case 'absent':
       return outcomeOfAbsent(item.absence, known, removals);
   }
@@ -108,12 +108,12 @@ function outcomeOfAbsent(
  * @param isSame - it has the recorded content after all, or that of the platform's file.
  * @param unreadable - why it cannot be read.
  */
-export function outcomeOfSend(item: PlannedSend, isSame: boolean, unreadable: string | null): ItemOutcome {
+export function outcomeOfSend(item: PlannedSend, isSame: boolean, unreadable: Obstacle | null): ItemOutcome {
   const { path, key, fingerprint, record } = item;
   if (isSame && item.found === null)
     return record?.differs === 'replaced' ? replaced(path, key, fingerprint) : UNCHANGED;
   if (unreadable !== null) {
-    const event = { kind: 'problem', path, key, reason: unreadable } as const;
+    const event = { kind: 'problem', path, key, reason: describeObstacle(unreadable) } as const;
     return { ...NOTHING, counts: 'problems', event, unsent: fingerprint, absence: null };
   }
   const { kind, counts, reason } = isSame ? ADOPTED : kindOfSend(item);
@@ -122,7 +122,7 @@ export function outcomeOfSend(item: PlannedSend, isSame: boolean, unreadable: st
 
 /** Returns the result of an unchanged file that somebody else replaced on the platform. */
 function replaced(path: string, key: string, unsent: Fingerprint): ItemOutcome {
-  const event = { kind: 'problem', path, key, reason: REPLACED } as const;
+  const event = { kind: 'problem', path, key, reason: describeObstacle({ kind: 'replaced' }) } as const;
   return { ...NOTHING, counts: 'problems', event, unsent, absence: null };
 }
 
@@ -137,7 +137,7 @@ export function kindOfSend({ kind, reason, isInPlace, record }: PlannedSend) {
 /** Report and count of a file without a record that the platform already had. */
 export const ADOPTED = { kind: 'adopt', counts: 'adopted', reason: 'on the platform already' } as const;
 
-function passedOver({ path, reason }: { path: string; reason: string }, key: string | null): ItemOutcome {
+function passedOver(path: string, key: string | null, reason: string): ItemOutcome {
   return { ...NOTHING, counts: 'skipped', event: { kind: 'skip', path, key, reason } };
 }
 

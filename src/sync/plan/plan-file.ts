@@ -78,7 +78,8 @@ export function* planFile(
   }
   const claim = own === null ? ports.claims.claim(ports.target, key, source, path) : null;
   if (claim?.kind === 'taken') {
-    const reason = `has the same key as ${claim.source}/${claim.path}, which is sent; rename one of them`;
+    const { source: owner, path: first } = claim;
+    const reason = { kind: 'key-taken', source: owner, path: first } as const;
     yield { kind: 'problem', path, key, fingerprint, reason, hidesFiles: false };
     return;
   }

@@ -1,5 +1,4 @@
-import type { RelativePath } from '../../domain/key.ts';
-import { compareUtf8 } from '../../domain/path-order.ts';
+import { type RelativePath, compareUtf8 } from '../../domain/key.ts';
 import type { FileRecord } from '../../domain/record.ts';
 import type { ScanEntry } from '../../files/scan.ts';
 import { rememberingListings, type IsListed } from '../../files/spelling.ts';

@@ -1,4 +1,5 @@
 import { EXIT } from '../../domain/exit-code.ts';
+import { describeObstacle } from '../../words/obstacle.ts';
 import type {
   ServiceState,
   SourceStatus,
@@ -134,7 +135,12 @@ class Failings {
   /** Takes out those that failed for this common reason and returns their number. */
   take(reason: string | null): number {
     if (reason === null) return 0;
-    return this.#takeOut(({ retry, reason: own }) => retry !== 'change' && own.includes(reason));
+    const sentences = new Set([
+      reason,
+      describeObstacle({ kind: 'waiting', cause: { kind: 'platform', message: reason } }),
+      describeObstacle({ kind: 'not-removed', message: reason }),
+    ]);
+    return this.#takeOut(({ retry, reason: own }) => retry !== 'change' && sentences.has(own));
   }
 
   /** Takes out those that wait for the end of an outage, whatever their last failure, and returns their number. */

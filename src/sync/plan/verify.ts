@@ -1,9 +1,8 @@
 import pLimit from 'p-limit';
-import type { FileKey } from '../../domain/key.ts';
+import { type FileKey, compareUtf8 } from '../../domain/key.ts';
 import { ok, type OptionalFailure, type Outcome } from '../../domain/failure.ts';
 import { MOST_IDS, type CatalogFile, type ListedFile } from '../../domain/file-catalog.ts';
 import { readMark } from '../../domain/mark.ts';
-import { compareUtf8 } from '../../domain/path-order.ts';
 import type { PlatformListing } from '../../store/listing.ts';
 import type { FoundFile } from '../../store/remote.ts';
 import type { FileRecord } from '../../domain/record.ts';

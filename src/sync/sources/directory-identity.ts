@@ -27,22 +27,54 @@ export function isSameDirectory(one: string, other: string): boolean {
   return madeAt === undefined || otherMadeAt === undefined || madeAt === otherMadeAt;
 }
 
+/** A source's directory as it was found. */
+interface CheckedDirectory {
+  readonly disk: Disk;
+  readonly root: string;
+  /** See `identityOf`. */
+  readonly identity: string;
+}
+
 /**
  * Returns whether a source's directory is still the one that was found. Only then is anything read under its path
  * trusted.
  */
-export function isStillThere({
-  disk,
-  root,
-  identity,
-}: {
-  readonly disk: Disk;
-  readonly root: string;
-  readonly identity: string;
-}): boolean {
+export function isStillThere({ disk, root, identity }: CheckedDirectory): boolean {
   try {
     return isSameDirectory(identityOf(disk.stat(root), true), identity);
   } catch {
     return false;
+  }
+}
+
+/** Checks whether the directories of sources are still there, once per turn of the event loop for all files. */
+export class Roots {
+  readonly #checks = new Map<CheckedDirectory, Promise<boolean>>();
+  readonly #thisTurn = new Map<CheckedDirectory, boolean>();
+
+  /** Checks at the end of this turn; then everything planned during the turn came from this directory. */
+  isThere(source: CheckedDirectory): Promise<boolean> {
+    let check = this.#checks.get(source);
+    if (check === undefined) {
+      check = new Promise((resolve) => {
+        setImmediate(() => {
+          this.#checks.delete(source);
+          resolve(isStillThere(source));
+        });
+      });
+      this.#checks.set(source, check);
+    }
+    return check;
+  }
+
+  /** Checks in this turn; everything opened during the turn comes from this directory. */
+  isThereNow(source: CheckedDirectory): boolean {
+    if (this.#thisTurn.size === 0)
+      setImmediate(() => {
+        this.#thisTurn.clear();
+      });
+    let isThere = this.#thisTurn.get(source);
+    if (isThere === undefined) this.#thisTurn.set(source, (isThere = isStillThere(source)));
+    return isThere;
   }
 }

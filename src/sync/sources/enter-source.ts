@@ -2,8 +2,11 @@ import type { Config } from '../../config/config.ts';
 import type { Halt } from '../../domain/guard.ts';
 import { scan, type ScanEntry } from '../../files/scan.ts';
 import type { StateReader } from '../../store/state-reader.ts';
-import { checkRoot } from './root-check.ts';
+import { checkRoot, checkDirectory } from './root-check.ts';
 import type { Source } from './source.ts';
+import type { RemovalMode } from '../../domain/record.ts';
+import { isUnseen, type UnseenHalt } from '../../domain/hindrance.ts';
+import { isFound } from './presence.ts';
 
 /** A source that is ready to be walked, or the halt that prevents it. */
 export type EnteredSource =
@@ -15,7 +18,7 @@ export type EnteredSource =
 const EMPTY = new Set<ScanEntry['kind']>(['tick', 'skip', 'problem']);
 
 /** Returns whether a directory without files may have such an entry. */
-export function isEmptySign(kind: ScanEntry['kind']): boolean {
+function isEmptySign(kind: ScanEntry['kind']): boolean {
   return EMPTY.has(kind);
 }
 
@@ -75,4 +78,40 @@ function* beginScan(source: Source): Generator<null, BegunScan> {
 function* chain(first: Iterable<ScanEntry>, then: Iterable<ScanEntry>): Generator<ScanEntry, void> {
   yield* first;
   yield* then;
+}
+
+/**
+ * The state of a source's directory at a quick check. Results for one directory are valid for another with an equal
+ * sight.
+ */
+export interface Sight {
+  readonly isEmpty: boolean;
+  readonly identity: string;
+  readonly mounts: readonly string[];
+}
+
+/** Checks a directory, up to its first file. Throws errors of the file system. */
+export function lookAtDirectory(source: Source): Sight {
+  const { identity, mounts } = source;
+  for (const { kind } of scan(source)) if (!isEmptySign(kind)) return { isEmpty: false, identity, mounts };
+  return { isEmpty: true, identity, mounts };
+}
+
+/** Returns the recorded halt of a source, as long as its cause remains. */
+export function haltThatStands(source: Source, { isEmpty }: Sight, state: StateReader): UnseenHalt | null {
+  const halt = state.source(source.config.name)?.halt ?? null;
+  if (halt === null || halt.kind === 'missing' || !isUnseen(halt)) return null;
+  if (halt.kind === 'emptied') return isEmpty ? halt : null;
+  return halt.atStake.first.some((path) => isFound(source, path)) ? null : halt;
+}
+
+/** Returns the halt that this host's view of the directory would cause. `state` may have only some of the records. */
+export function haltAtSight(
+  source: Source,
+  { isEmpty }: Sight,
+  state: StateReader,
+  removals: RemovalMode,
+): UnseenHalt | null {
+  const target = state.targetId(source.syncTarget);
+  return checkDirectory(source, target, state, isEmpty, removals).find(isUnseen) ?? null;
 }

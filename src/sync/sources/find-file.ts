@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { RelativePath } from '../../domain/key.ts';
-import { isWithin } from '../../domain/path-order.ts';
+import { type RelativePath, isWithin } from '../../domain/key.ts';
 import type { FoundSource } from './source.ts';
 
 /** A file that a user named: its source, and its path within the source. */

@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { asListed, isListed, isSpelledAsListed } from '../../files/spelling.ts';
 import type { Source } from './source.ts';
 import type { PathLook } from '../../domain/hint.ts';
+import type { PathFault } from '../../domain/obstacle.ts';
 
 type SourceLookup = Pick<Source, 'disk' | 'root'>;
 
@@ -84,12 +85,12 @@ export function isBehindLink({ disk, root }: SourceLookup, path: string): boolea
 }
 
 /** Returns why this user cannot read a file; `null` if they can. */
-export function whyUnreadable({ root }: Pick<Source, 'root'>, path: string): string | null {
+export function whyUnreadable({ root }: Pick<Source, 'root'>, path: string): PathFault | null {
   try {
     accessSync(`${root}/${path}`, constants.R_OK);
     return null;
   } catch (error) {
-    return `cannot be read: ${(error as NodeJS.ErrnoException).code ?? ''}`;
+    return { kind: 'unreadable', code: (error as NodeJS.ErrnoException).code ?? '' };
   }
 }
 

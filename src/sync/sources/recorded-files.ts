@@ -1,10 +1,11 @@
 import type { FilesAtStake } from '../../domain/guard.ts';
 import { createHash } from 'crypto';
-import type { RemovalMode, FileRecord } from '../../domain/record.ts';
+import { type RemovalMode, type FileRecord, absenceActionOf } from '../../domain/record.ts';
 import type { RecordCursor } from '../../store/file-reader.ts';
 import type { StateReader } from '../../store/state-reader.ts';
-import { isFound } from './presence.ts';
+import { isFound, isLeftOut, presenceOf } from './presence.ts';
 import type { Source } from './source.ts';
+import { fileKey } from '../../domain/key.ts';
 
 /** The number of recorded files that are checked in a directory that may have been replaced. */
 const SAMPLE = 200;
@@ -70,4 +71,38 @@ export function filesAtStake(paths: Iterable<string>): FilesAtStake {
     hash.update(`${path}\0`);
   }
   return { count, first, digest: hash.digest('hex').slice(0, 16) };
+}
+
+/** Selects files by their paths in a source. */
+export type MatchesPath = (path: string) => boolean;
+
+/**
+ * Yields the files of a source that are kept on the platform and may be pruned, in path order. Skips files that exist
+ * and are not ignored, unless the platform now has them under another key.
+ */
+export function* keptFiles(
+  source: Source,
+  state: StateReader,
+  matches: MatchesPath,
+): Generator<FileRecord, void> {
+  const { name, keyPrefix } = source.config;
+  const target = state.targetId(source.syncTarget);
+  const cursor = state.records(target, name);
+  for (let file = cursor.current; file !== null; file = cursor.current) {
+    const { path, key, absence } = file;
+    const isKept = absence === 'kept' && absenceActionOf(file, absence, 'keep') === 'keep';
+    const isOldKey = fileKey(keyPrefix, path) !== key;
+    if (
+      isKept &&
+      matches(path) &&
+      (isOldKey || isLeftOut(source, path) || presenceOf(source, path) === 'gone')
+    )
+      yield file;
+    cursor.advance();
+  }
+}
+
+/** Returns the digest of a list of kept files. A prune names it, so that no other file is removed. */
+export function digestOfKept(files: readonly FileRecord[]): string {
+  return filesAtStake(files.map(({ key }) => key)).digest;
 }

@@ -14,10 +14,9 @@ import { emulatorDirectory, type Config, type SourceConfig } from '../../config/
 import { SCHEMA_COPY } from '../../config/find-config.ts';
 import { problemOfIgnorePattern } from '../../domain/pattern.ts';
 import { canonicalJson } from '../../domain/json.ts';
-import { suggestContentType } from '../../domain/content-type.ts';
+import { suggestContentType, compileRules, type RuleBook } from '../../domain/rules.ts';
 import type { DirectoryFault, MissingHalt, NearestDirectory } from '../../domain/guard.ts';
-import { compileRules, type RuleBook } from '../../domain/rules.ts';
-import { isWithin } from '../../domain/path-order.ts';
+import { isWithin } from '../../domain/key.ts';
 import { DISK, factsReader, hasTrueStamps, type Disk } from '../../files/disk.ts';
 import { createFilter, type PathFilter } from '../../files/filter.ts';
 import type { SyncTarget } from '../../store/state-reader.ts';

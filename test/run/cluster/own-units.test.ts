@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HostRow, UnitRow } from '../../../src/cluster/shared-ledger.ts';
-import { differencesOf } from '../../../src/domain/source-settings.ts';
+import { differencesOf } from '../../../src/domain/hindrance.ts';
 import { overlapOf, settingsOf, type OwnUnit } from '../../../src/run/cluster/own-units.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { createWorld } from '../../sync/world.ts';

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { type BreakerOptions, CircuitBreaker } from '../../../src/sync/pass/circuit-breaker.ts';
 import {
+  guardAttempts,
+  isSpent,
   type AttemptOutcome,
-  type BreakerOptions,
-  CircuitBreaker,
-  type GuardedAttempts,
-} from '../../../src/sync/pass/circuit-breaker.ts';
+  type AttemptTerms,
+} from '../../../src/sync/pass/failure-attribution.ts';
 import { ManualClock } from '../../manual-clock.ts';
 import { NEVER, SimulatedClock, sleepless } from '../../platform/fixture.ts';
 
@@ -27,14 +28,38 @@ function make(random = 0.999_999): { clock: SimulatedClock; breaker: CircuitBrea
 
 let made = 0;
 
-const guardedBy = (breaker: CircuitBreaker, isFresh = false, attempts = ATTEMPTS): GuardedAttempts =>
-  breaker.guard({ name: `file ${++made}`, attempts, isFresh, waitsForOutage: () => true });
+/** The attempts of one file, all made through one breaker. */
+class Guarded {
+  readonly #breaker: CircuitBreaker;
+  readonly #attempts: ReturnType<typeof guardAttempts>;
 
-const attempt = (
-  guarded: GuardedAttempts,
-  result: AttemptOutcome,
-  signal = NEVER,
-): Promise<AttemptOutcome | null> => guarded.attempt(atOnce, () => Promise.resolve(result), signal);
+  constructor(breaker: CircuitBreaker, terms: AttemptTerms) {
+    this.#breaker = breaker;
+    this.#attempts = guardAttempts(terms);
+  }
+
+  get failures(): number {
+    return this.#attempts.failures;
+  }
+
+  get isSpent(): boolean {
+    return isSpent(this.#attempts);
+  }
+
+  attempt(
+    transfer: <T>(exchange: () => Promise<T>) => Promise<T>,
+    make: () => Promise<AttemptOutcome | null>,
+    signal: AbortSignal,
+  ): Promise<AttemptOutcome | null> {
+    return this.#breaker.attempt(this.#attempts, transfer, make, signal);
+  }
+}
+
+const guardedBy = (breaker: CircuitBreaker, isFresh = false, attempts = ATTEMPTS): Guarded =>
+  new Guarded(breaker, { name: `file ${++made}`, attempts, isFresh, waitsForOutage: () => true });
+
+const attempt = (guarded: Guarded, result: AttemptOutcome, signal = NEVER): Promise<AttemptOutcome | null> =>
+  guarded.attempt(atOnce, () => Promise.resolve(result), signal);
 
 describe('the circuit breaker', () => {
   test.each([
@@ -306,7 +331,7 @@ describe('a file that the platform cannot digest', () => {
 describe('an guarded that does not wait for outages', () => {
   test('is not attempted while there is one', async () => {
     const { breaker } = make();
-    const impatient = breaker.guard({
+    const impatient = new Guarded(breaker, {
       name: 'impatient',
       attempts: 5,
       isFresh: false,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { failed } from '../../../src/domain/failure.ts';
-import type { FilePlatform } from '../../../src/domain/file-platform.ts';
+import type { FilePlatform } from '../../../src/domain/file-catalog.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { eventually } from '../../files/watch-fixture.ts';
 import { whenUpserted } from '../../when-upserted.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { failed, ok, type Outcome } from '../../../src/domain/failure.ts';
-import type { FilePlatform } from '../../../src/domain/file-platform.ts';
+import type { FilePlatform } from '../../../src/domain/file-catalog.ts';
 import { StateFileError } from '../../../src/store/database.ts';
 import { openState } from '../../../src/store/open.ts';
 import { whenUpserted } from '../../when-upserted.ts';

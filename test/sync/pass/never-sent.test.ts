@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { failed } from '../../../src/domain/failure.ts';
-import type { FilePlatform } from '../../../src/domain/file-platform.ts';
+import type { FilePlatform } from '../../../src/domain/file-catalog.ts';
 import type { Emulator } from '../../../src/emulator/emulator.ts';
 import { whenUpserted } from '../../when-upserted.ts';
 import { connectTo, createWorld, refuseUpserts } from '../world.ts';

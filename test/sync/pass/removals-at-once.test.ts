@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { FilePlatform } from '../../../src/domain/file-platform.ts';
+import type { FilePlatform } from '../../../src/domain/file-catalog.ts';
 import { openState } from '../../../src/store/open.ts';
 import { connectTo, createWorld, type World } from '../world.ts';
 import { plant } from '../daemon-world.ts';

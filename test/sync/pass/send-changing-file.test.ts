@@ -82,7 +82,7 @@ test('a file that cannot be read to its end is unreadable, and its upload never 
   });
   expect(await send({}, { platform: broken })).toMatchObject({
     kind: 'unreadable',
-    reason: 'cannot be read: EISDIR',
+    reason: { kind: 'unreadable', code: 'EISDIR' },
   });
   expect(emulator.readContent(BOT, 'docs/a.txt')).toBeNull();
 });

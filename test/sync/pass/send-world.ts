@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { FileKey } from '../../../src/domain/key.ts';
 import { fingerprintOf } from '../../../src/domain/fingerprint.ts';
-import type { FilePlatform } from '../../../src/domain/file-platform.ts';
+import type { FilePlatform } from '../../../src/domain/file-catalog.ts';
 import { resolveSettings, settingsDigest, type RuleSettings } from '../../../src/domain/settings.ts';
 import type { Emulator } from '../../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';

@@ -1,9 +1,9 @@
 import type { FileKey } from '../../../src/domain/key.ts';
-import type { FilePlatform } from '../../../src/domain/file-platform.ts';
+import type { FilePlatform } from '../../../src/domain/file-catalog.ts';
 import { resolveSettings, settingsDigest } from '../../../src/domain/settings.ts';
 import type { Emulator } from '../../../src/emulator/emulator.ts';
 import type { Fault } from '../../../src/emulator/faults.ts';
-import { sendWithRetries, type SenderPorts, type Sent } from '../../../src/sync/pass/sender.ts';
+import { sendWithRetries, type SenderPorts, type Sent } from '../../../src/sync/pass/send-file.ts';
 import { CircuitBreaker } from '../../../src/sync/pass/circuit-breaker.ts';
 import { start } from '../../emulator/fixture.ts';
 import { connect, NEVER, SimulatedClock } from '../../platform/fixture.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PatternWarnings } from '../../../src/sync/pass/pattern-warnings.ts';
+import { PatternWarnings } from '../../../src/sync/plan/pattern-warnings.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
 import { createWorld, type World } from '../world.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, type TestContext } from 'vitest';
-import type { FilePlatform } from '../../../src/domain/file-platform.ts';
+import type { FilePlatform } from '../../../src/domain/file-catalog.ts';
 import type { Halt } from '../../../src/domain/guard.ts';
 import { bind, NO_MOUNTS, unmount } from '../../mounts.ts';
 import { whenUpserted } from '../../when-upserted.ts';

@@ -9,6 +9,7 @@ import {
 } from '../../../src/sync/plan/outcome.ts';
 import type { PlanItem, PlannedSend } from '../../../src/sync/plan/plan-item.ts';
 import { fingerprint, PLAIN, RECORD } from '../../domain/fixture.ts';
+import type { Obstacle } from '../../../src/domain/obstacle.ts';
 
 const place = { path: 'a' as RelativePath, key: 'k/a' as FileKey };
 const found = fingerprint({ size: 6n });
@@ -16,8 +17,13 @@ const record: FileRecord = { ...RECORD, ...place };
 const sent: KnownFile = { state: 'synced', uploaded: true, expiresAtMs: null, failure: null, absence: null };
 const neverSent: KnownFile = { ...sent, state: 'failed', uploaded: false };
 const refused = { ...record, state: 'refused' as const };
-const problem = { kind: 'problem', path: place.path, reason: 'odd', hidesFiles: false } as const;
-const said = { record, fingerprint: found, reason: 'why' };
+const problem = {
+  kind: 'problem',
+  path: place.path,
+  reason: { kind: 'name-not-utf8' },
+  hidesFiles: false,
+} as const;
+const said = { record, fingerprint: found, reason: { kind: 'backslash-in-key' } } as const;
 
 /** Of an outcome what is not nothing; an event as its kind, key and reason. */
 function written({ counts, event, unsent, absence, absenceAction }: ItemOutcome): Record<string, unknown> {
@@ -73,13 +79,21 @@ test.each<[string, Item, KnownFile | null, Record<string, unknown>]>([
     'a refused file',
     { kind: 'refuse', ...place, ...said },
     null,
-    { counts: 'refused', event: 'refuse a (k/a): why', unsent: found },
+    {
+      counts: 'refused',
+      event: 'refuse a (k/a): the key has a backslash, which the platform may refuse; rename the file',
+      unsent: found,
+    },
   ],
   [
     'a file that is skipped by a rule',
     { kind: 'skip', ...place, ...said },
     null,
-    { counts: 'skipped', event: 'skip a (k/a): why', absence: 'kept' },
+    {
+      counts: 'skipped',
+      event: 'skip a (k/a): the key has a backslash, which the platform may refuse; rename the file',
+      absence: 'kept',
+    },
   ],
   [
     'what is no file',
@@ -91,13 +105,13 @@ test.each<[string, Item, KnownFile | null, Record<string, unknown>]>([
     'a file whose key another has',
     { ...problem, key: place.key, fingerprint: found },
     null,
-    { counts: 'problems', event: 'problem a (k/a): odd', unsent: found },
+    { counts: 'problems', event: 'problem a (k/a): the name is not valid UTF-8; rename it', unsent: found },
   ],
   [
     'a name that cannot be sent',
     { ...problem, key: null },
     null,
-    { counts: 'problems', event: 'problem a (-): odd' },
+    { counts: 'problems', event: 'problem a (-): the name is not valid UTF-8; rename it' },
   ],
   [
     'a file that cannot be seen',
@@ -164,7 +178,7 @@ describe('a file that may have to be sent', () => {
   };
   const verify: PlannedSend = { ...send, kind: 'verify', reason: 'touched', record };
 
-  test.each<[string, PlannedSend, boolean, string | null, Record<string, unknown>]>([
+  test.each<[string, PlannedSend, boolean, Obstacle | null, Record<string, unknown>]>([
     ['is uploaded', send, false, null, { counts: 'uploaded', event: 'upload a (k/a): new', absence: null }],
     [
       'is renewed',
@@ -185,8 +199,8 @@ describe('a file that may have to be sent', () => {
       'cannot be read',
       verify,
       false,
-      'EACCES',
-      { counts: 'problems', event: 'problem a (k/a): EACCES', unsent: found, absence: null },
+      { kind: 'unreadable', code: 'EACCES' },
+      { counts: 'problems', event: 'problem a (k/a): cannot be read: EACCES', unsent: found, absence: null },
     ],
   ])('%s', (_what, item, isSame, unreadable, outcome) => {
     expect(written(outcomeOfSend(item, isSame, unreadable))).toEqual(outcome);

@@ -55,7 +55,9 @@ test('of what lies below a directory that cannot be listed nothing is said, and 
   await world.pass();
   rmSync(`${world.directory}/docs`, { recursive: true });
   world.write('docs/kept', 'x');
-  const plan = planOf(world, [{ kind: 'unlisted', path: path('d/'), reason: 'EIO' }]);
+  const plan = planOf(world, [
+    { kind: 'unlisted', path: path('d/'), reason: { kind: 'unreadable', code: 'EIO' } },
+  ]);
   expect(absences(plan)).toEqual([
     ['d-', 'removed'],
     ['d/a', null],
@@ -72,7 +74,9 @@ test('of a file that cannot be looked at nothing is said either', async () => {
   await world.pass();
   rmSync(`${world.directory}/docs/a`);
   rmSync(`${world.directory}/docs/b`);
-  const plan = planOf(world, [{ kind: 'unseen', path: path('a'), reason: 'EIO' }]);
+  const plan = planOf(world, [
+    { kind: 'unseen', path: path('a'), reason: { kind: 'unreadable', code: 'EIO' } },
+  ]);
   expect(absences(plan)).toEqual([
     ['a', null],
     ['b', 'removed'],
@@ -82,6 +86,6 @@ test('of a file that cannot be looked at nothing is said either', async () => {
 
 test('a name that can never be synced hides nothing', async () => {
   const world = await createWorld();
-  const plan = planOf(world, [{ kind: 'problem', path: path('a'), reason: 'not valid UTF-8' }]);
+  const plan = planOf(world, [{ kind: 'problem', path: path('a'), reason: { kind: 'name-not-utf8' } }]);
   expect(plan).toMatchObject([{ kind: 'problem', path: 'a', hidesFiles: false }]);
 });

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../../src/config/load-config.ts';
-import { keyGroups } from '../../../src/sync/sources/key-groups.ts';
+import { keyGroups } from '../../../src/sync/pass/visit-sources.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
 import { makeTemporaryDirectory } from '../../temporary-directory.ts';
 
