@@ -92,7 +92,7 @@ const LIVE_SCRIPT = `
     if (form === 'in') return at > now ? 'in ' + span(at - now) : 'now';
     return span(Math.max(0, now - at)) + (form === 'ago' ? ' ago' : '');
   };
-  // What is shown may be over: a time that goes on would say that it is not.
+  // Times stand still without a connection: the state that they belong to may be over.
   const tick = () => {
     if (body.dataset.liveState === 'lost') return;
     const now = Date.now() + ahead;

@@ -55,7 +55,7 @@ interface Advised {
   readonly advice: Advice;
 }
 
-/** What somebody has to do comes first, but an outage comes before single files: nothing can be sent. */
+/** Troubles that need somebody come first, but an outage comes before single files: nothing can be sent. */
 function worstOf(advised: readonly Advised[]): Advised | undefined {
   const urgent = advised.find(({ advice }) => advice.need !== 'wait');
   const outage = advised.find(({ trouble }) => trouble.kind === 'outage');
