@@ -5,7 +5,7 @@ import { placeOf } from './place.ts';
 
 /** Returns an explanation as lines. `isAsked`: the platform is asked for the status of files. */
 export function describeExplanation(explanation: Explanation, isAsked: boolean): string[] {
-  const { source, path, key, botId, rules, upsert, record, action, reason } = explanation;
+  const { source, path, key, botId, rules, upsert, record, action, reason, fix } = explanation;
   const lines = [
     `File:    ${shown(placeOf(source, path))}`,
     `Key:     ${shown(key)} (bot ${shown(botId)})`,
@@ -25,6 +25,7 @@ export function describeExplanation(explanation: Explanation, isAsked: boolean):
     lines.push(`Upsert:  ${first}`, ...rest.map((line) => `         ${shown(line)}`));
   }
   lines.push(`A pass:  ${describeAction(action)} (${shown(reason)})`);
+  if (fix !== null) lines.push(`Fix:     ${shown(fix)}`);
   return lines;
 }
 

@@ -58,6 +58,34 @@ export function describeReason(reason: string | Obstacle): string {
   return typeof reason === 'string' ? reason : describeObstacle(reason);
 }
 
+const FIX_OF_EXPIRY = 'correct expiresAt or expiresIn in the rule that sets it';
+
+/** How to get a refused file accepted, where its sentence does not say so. */
+const FIXES: { readonly [K in Kind]?: (obstacle: Obstacle & { readonly kind: K }) => string | null } = {
+  'too-large': ({ sizeBytes }) =>
+    `raise limits.fileBytes to ${sizeBytes} or more, split the file, or ignore it`,
+  'too-large-to-index': ({ isSkipped }) =>
+    isSkipped ? 'make it smaller, or set "whenTooLargeToIndex": "upload-without-index" in a rule' : null,
+  'tag-too-long': ({ tag }) => `shorten the tag "${tag}" in the rule that sets it`,
+  'request-too-large': () => 'remove tags or metadata from the rules that match it',
+  'no-public-policy': () =>
+    'add "accessPolicies": ["public_content"] to the rule, or remove publicContentImmediatelyAccessible',
+  'expiry-past': () => FIX_OF_EXPIRY,
+  'expiry-too-far': () => FIX_OF_EXPIRY,
+  'lifetime-too-short': () => FIX_OF_EXPIRY,
+  'lifetime-too-long': () => FIX_OF_EXPIRY,
+};
+
+/** Returns how to get a refused file accepted; `null` if its sentence says so, or if nothing is known to help. */
+export function describeFix(obstacle: Obstacle): string | null {
+  const fix = FIXES[obstacle.kind] as ((obstacle: Obstacle) => string | null) | undefined;
+  return fix?.(obstacle) ?? null;
+}
+
+/** How to get a file accepted that the platform refused. */
+export const FIX_OF_REFUSED =
+  'change the file or its rules; to try it unchanged: botsync sync --once --force PATTERN';
+
 function describeSign(sign: ReplacementSign): string {
   switch (sign.kind) {
     case 'other-key':

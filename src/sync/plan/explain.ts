@@ -8,6 +8,7 @@ import { admit, prepareUpsert, type UpsertBody } from '../../domain/limits.ts';
 import { scan } from '../../files/scan.ts';
 import { markOfFile } from '../../files/compare-content.ts';
 import type { StateReader } from '../../store/state-reader.ts';
+import { describeFix, FIX_OF_REFUSED } from '../../words/obstacle.ts';
 import { Claims } from './claims.ts';
 import type { Explanation } from '../../domain/status.ts';
 import { portsToLook, type LookAheadInput, Moves } from './look-ahead.ts';
@@ -37,7 +38,7 @@ export function explain(source: Source, path: RelativePath, input: ExplainInput)
   const own = stored !== null && stored.source === source.config.name && stored.path === path ? stored : null;
   const facts = look(() => statSync(`${source.root}/${path}`));
   const subject: ExplainedFile = { source, path, key, target, stored, own, facts };
-  const { action, reason, isTried } = whyNotPlanned(subject, input) ?? planOf(subject, input);
+  const { action, reason, fix = null, isTried } = whyNotPlanned(subject, input) ?? planOf(subject, input);
   return {
     source: source.config.name,
     path,
@@ -48,6 +49,7 @@ export function explain(source: Source, path: RelativePath, input: ExplainInput)
     upsert: isTried ? upsertOf(subject, input) : null,
     action,
     reason,
+    fix,
   };
 }
 
@@ -65,7 +67,10 @@ interface ExplainedFile {
 }
 
 /** The action of a pass. `isTried`: it would send the file if nothing spoke against it. */
-type Plan = Pick<Explanation, 'action' | 'reason'> & { readonly isTried: boolean };
+type Plan = Pick<Explanation, 'action' | 'reason'> & {
+  readonly isTried: boolean;
+  readonly fix?: string | null;
+};
 
 function without(action: Explanation['action'], reason: string): Plan {
   return { action, reason, isTried: false };
@@ -180,13 +185,14 @@ function ofItem(
       const failure = stored?.failure ?? '';
       return stored?.state === 'synced'
         ? tried('none', `sent, and not changed since; ${failure}`)
-        : tried('refuse', `refused before, and not changed since: ${failure}`);
+        : { ...tried('refuse', `refused before, and not changed since: ${failure}`), fix: FIX_OF_REFUSED };
     }
     case 'pass-over':
       return without('skip', item.reason);
+    case 'refuse':
+      return { ...ofEvent(outcome), fix: describeFix(item.reason) };
     case 'tick':
     case 'unchanged':
-    case 'refuse':
     case 'problem':
     case 'skip':
       return ofEvent(outcome);

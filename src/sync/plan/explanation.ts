@@ -38,6 +38,7 @@ export function explainUnseen(
     upsert: null,
     action: 'none',
     reason: haltReason(halt, source.name, state),
+    fix: null,
   };
 }
 

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_CHANGE_FEED } from '../../../src/sync/pass/sync-context.ts';
+import { explained } from '../explained.ts';
 import { createWorld } from '../world.ts';
 
 test('a file that comes back larger than it may be is left out, and no removal waits for it', async () => {
@@ -36,4 +37,16 @@ test('a file that is small enough to be indexed when it is read is indexed, what
   await world.pass({ changeFeed: { ...NO_CHANGE_FEED, ignores: shrink } });
   expect(world.emulator.listFiles('bot-1')).toMatchObject([{ key: 'a.md', size: 5, index: true }]);
   expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0 });
+});
+
+test('a file that is too large is explained with the limit that would let it pass', async () => {
+  const world = await createWorld({ limits: { fileBytes: 3 } });
+  world.write('docs/a.md', 'four');
+  expect(explained(world, 'a.md')).toMatchObject({
+    action: 'refuse',
+    reason: '4 bytes are more than limits.fileBytes (3)',
+    fix: 'raise limits.fileBytes to 4 or more, split the file, or ignore it',
+  });
+  world.configure({ limits: { fileBytes: 4 } });
+  expect(explained(world, 'a.md')).toMatchObject({ action: 'upload', fix: null });
 });
