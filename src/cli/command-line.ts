@@ -5,9 +5,8 @@ import { EXIT } from '../domain/exit-code.ts';
 import { SyncError } from '../run/sync-error.ts';
 import { version } from '../run/version.ts';
 import { sourceStack } from '../service/source-stack.ts';
-import { addClusterCommands, addSetupCommands } from './setup-commands.ts';
 import { describeMistake, helpLine } from './describe-mistake.ts';
-import { addEmulatorCommand, addPlatformCommands } from './platform-commands.ts';
+import { addEmulatorCommand, addPlatformCommands, addSetupCommands } from './platform-commands.ts';
 import {
   defaultConfig,
   flag,
@@ -15,8 +14,9 @@ import {
   LOG_FORMATS,
   LOG_LEVELS,
   type GlobalArguments,
+  type RunCommand,
 } from './global-options.ts';
-import { addSyncCommands } from './sync-commands.ts';
+import { addClusterCommands, addSyncCommands } from './sync-commands.ts';
 import { exitCodeOfError, UsageError } from './usage-error.ts';
 import { print, printError, shown, forbidColour } from './render/output.ts';
 
@@ -152,6 +152,10 @@ function program(args: readonly string[], done: (code: number) => void): Argv {
 
 /** Declares all commands and options. `done` gets the exit code. */
 function declareCommands(parser: Argv, done: (code: number) => void): Argv<GlobalArguments> {
+  const run: RunCommand = (load) => async (options) => {
+    const command = await load();
+    done(await command(options));
+  };
   const adders = [
     addSyncCommands,
     addEmulatorCommand,
@@ -160,7 +164,19 @@ function declareCommands(parser: Argv, done: (code: number) => void): Argv<Globa
     addSetupCommands,
   ];
   return adders
-    .reduce((declared, add) => add(declared, done), withGlobalOptions(parser))
+    .reduce((declared, add) => add(declared, run), withGlobalOptions(parser))
+    .command(
+      'completion',
+      'Print a completion script for bash or zsh, whichever $SHELL names',
+      (command) =>
+        command
+          .example('$0 completion >> ~/.bashrc', 'bash, for every new shell')
+          .example('$0 completion >> ~/.zshrc', 'zsh'),
+      () => {
+        parser.showCompletionScript();
+        done(EXIT.ok);
+      },
+    )
     .command(
       'help [command..]',
       'Show the help of a command',

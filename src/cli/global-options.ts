@@ -82,6 +82,11 @@ export const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
 /** `auto`: JSON for a service manager, else pretty. */
 type LogFormat = (typeof LOG_FORMATS)[number];
 
+/** Returns the handler of a command, which is loaded only when it runs. */
+export type RunCommand = <Options>(
+  load: () => Promise<(options: Options) => Promise<number>>,
+) => (options: Options) => Promise<void>;
+
 /** A switch, off by default. */
 export function flag(description: string): { type: 'boolean'; default: boolean; description: string } {
   return { type: 'boolean', default: false, description };
