@@ -47,7 +47,7 @@ export async function approve({ source, yes, ...options }: ApproveOptions): Prom
   for (const one of halted) {
     const answer = await approveOne(one, loaded, { ...options, yes });
     if (options.json) printJson(answer);
-    else print(describeAnswer(answer));
+    else print(describeAnswer(answer, commandEnd(options)));
     if (!isApproved(answer)) exitCode = EXIT.incomplete;
   }
   return exitCode;
@@ -132,7 +132,7 @@ function isApproved({ approved, passedOn = [] }: HostsApproval): boolean {
   return approved.length + passedOn.length > 0;
 }
 
-function describeAnswer(answer: HostsApproval): string {
+function describeAnswer(answer: HostsApproval, rest: string): string {
   const words = approvalWords(answer).map(shown).join('\n');
-  return isApproved(answer) ? `${words} Watch it with: botsync status` : words;
+  return isApproved(answer) ? `${words} Watch it with: botsync status${rest}` : words;
 }
