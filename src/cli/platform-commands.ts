@@ -18,7 +18,7 @@ export function addPlatformCommands(parser: Argv<GlobalArguments>, run: RunComma
       'The bots of the workspace',
       (command) =>
         withSecrets(command).example('$0 bots --json', 'Everything the platform reports about them'),
-      run(async () => (await import('./commands/bots.ts')).bots),
+      run(async () => (await import('./commands/administration.ts')).bots),
     )
     .command(
       'search <query>',
@@ -54,7 +54,7 @@ export function addPlatformCommands(parser: Argv<GlobalArguments>, run: RunComma
           })
           .option('multiple-integrations', flag('Ask for instances keyed by alias (x-multiple-integrations)'))
           .example("$0 integration slack '^2.0.0'", 'The latest version 2'),
-      run(async () => (await import('./commands/integration.ts')).integration),
+      run(async () => (await import('./commands/administration.ts')).integration),
     )
     .command(
       'conversation',
@@ -101,7 +101,7 @@ export function addPlatformCommands(parser: Argv<GlobalArguments>, run: RunComma
                   text('Any other payload to send: JSON, a file with JSON, or - for standard input'),
                 )
                 .example('$0 message send --conversation conv_1 --text Hello', ''),
-            run(async () => (await import('./commands/message.ts')).sendMessage),
+            run(async () => (await import('./commands/conversation.ts')).sendMessage),
           )
           .demandCommand(1, 1, 'Name a subcommand: send.'),
       () => undefined,

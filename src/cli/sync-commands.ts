@@ -71,13 +71,13 @@ export function addSyncCommands(parser: Argv<GlobalArguments>, run: RunCommand):
           })
           .example('$0 rescan', 'Check everything now instead of at the next rescan')
           .example('$0 rescan docs/prices.md', 'Retry a failed file'),
-      run(async () => (await import('./commands/rescan.ts')).rescan),
+      run(async () => (await import('./commands/rescan-and-reload.ts')).rescan),
     )
     .command(
       'reload',
       'Make the running service reload its configuration and secrets',
       (command) => command.example('$0 reload', 'After a change, where service.reloadOnChange is off'),
-      run(async () => (await import('./commands/reload.ts')).reload),
+      run(async () => (await import('./commands/rescan-and-reload.ts')).reload),
     )
     .command(
       'status',

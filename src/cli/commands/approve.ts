@@ -6,7 +6,7 @@ import type { HaltStatus, SourceStatus } from '../../domain/status.ts';
 import { approvalEffect, approvalWords, type HostsApproval } from '../../words/asked.ts';
 import { askOthers, commandDaemon } from '../command-daemon.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
-import { openPrompter } from '../init/prompter.ts';
+import { openPrompter } from '../prompter.ts';
 import { print, printError, shown, printJson } from '../render/output.ts';
 import { openFeed } from '../status/status-feed.ts';
 import { UsageError } from '../usage-error.ts';

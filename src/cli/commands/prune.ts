@@ -17,7 +17,7 @@ import { pruneWords, type HostsPrune } from '../../words/asked.ts';
 import { placeOf } from '../../words/place.ts';
 import { askOthers, commandDaemon } from '../command-daemon.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
-import { openPrompter } from '../init/prompter.ts';
+import { openPrompter } from '../prompter.ts';
 import { readGlob } from '../arguments.ts';
 import { print, printError, shown, printJson } from '../render/output.ts';
 import { PassView } from '../render/pass-view.ts';

@@ -9,7 +9,7 @@ import { describeUsage, usageForPrograms } from '../../words/usage.ts';
 import type { Session } from '../session.ts';
 import { SyncError } from '../../run/sync-error.ts';
 import { whyNotAsked } from '../../run/usage.ts';
-import { standingByFacts, statusDocument, type StatusFeed } from '../status/status-facts.ts';
+import { standingByFacts, statusDocument, type StatusFeed } from '../status/status-feed.ts';
 import { openFeed } from '../status/status-feed.ts';
 
 export interface StatusOptions extends GlobalOptions {

@@ -5,7 +5,7 @@ import type { ServiceManager } from '../../service/systemd-notify.ts';
 import { DaemonNews } from '../../run/daemon/daemon-news.ts';
 import { GRACE_MS } from '../../run/stop.ts';
 import { version } from '../../run/version.ts';
-import { logReader, logSettings } from '../command-log.ts';
+import { logReader, logSettings } from './output.ts';
 import { credentialAdvice } from '../credential-advice.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { durationText } from '../../service/amounts.ts';

@@ -3,7 +3,7 @@ import { createLog, type StyledLog, retryWords } from '../../service/logger.ts';
 import { listener } from '../../sync/events.ts';
 import { GRACE_MS } from '../../run/stop.ts';
 import type { RefusedSource } from '../../run/api.ts';
-import { logReader, logSettings } from '../command-log.ts';
+import { logReader, logSettings } from './output.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { durationText } from '../../service/amounts.ts';
 import { eventLevel, eventWords, haltWords } from '../../words/event.ts';

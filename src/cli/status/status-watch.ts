@@ -8,7 +8,7 @@ import { writeAll } from '../render/write-descriptor.ts';
 import { readWait } from '../arguments.ts';
 import { listenForStop } from '../signals.ts';
 import { exitCodeOfError, UsageError } from '../usage-error.ts';
-import { standingByFacts, statusDocument, type StatusFacts, type StatusFeed } from './status-facts.ts';
+import { standingByFacts, statusDocument, type StatusFacts, type StatusFeed } from './status-feed.ts';
 import { TerminalStatus } from './terminal-status.ts';
 
 /** Default and minimum interval, in milliseconds. */

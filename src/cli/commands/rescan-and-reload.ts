@@ -10,6 +10,8 @@ import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { locateFile } from '../arguments.ts';
 import { print, shown, printJson } from '../render/output.ts';
 import { UsageError } from '../usage-error.ts';
+import { secretPlace } from '../credential-advice.ts';
+import type { ReloadOutcome } from '../../run/api.ts';
 
 export interface RescanOptions extends GlobalOptions {
   /** A file or directory of a source; without it, everything. */
@@ -85,4 +87,35 @@ function locate(options: RescanOptions, config: Config): Wanted {
   if (source !== undefined && options.path !== '') return { source: source.name, path: null };
   const { found, path } = locateFile(options.path, findSources(config, platformName(options, config)));
   return { source: found.config.name, path };
+}
+
+/** A reload waits for an earlier one, and for running work to be handed over. */
+const RELOAD_PATIENCE_MS = 60_000;
+
+/**
+ * `botsync reload`: has the running daemon reload its configuration and secrets. Returns the exit code; throws
+ * `UsageError`.
+ */
+export async function reload(options: GlobalOptions): Promise<number> {
+  const { config } = load(options);
+  const answer = await commandDaemon(config.stateFile, {
+    target: '/reload',
+    patienceMs: RELOAD_PATIENCE_MS,
+    otherwise: `start one: botsync sync${commandEnd(options)}`,
+  });
+  const { problem } = answer as ReloadOutcome;
+  if (problem !== null)
+    throw new UsageError(
+      `not reloaded, the previous configuration stays in use: ${problem}`,
+      EXIT.incomplete,
+    );
+  const { token } = config.platform;
+  const stays = token === null || token.kind === 'file' || options.emulator ? null : secretPlace(token);
+  if (options.json) printJson({ reloaded: true });
+  else if (stays === null) print('The running botsync has reloaded its configuration and secrets.');
+  else
+    print(
+      `The running botsync has reloaded its configuration. Its token comes from ${stays}, which a running process cannot reread: another token needs a restart.`,
+    );
+  return EXIT.ok;
 }

@@ -1,7 +1,7 @@
-import type { Reading } from '../../config/problem.ts';
-import { EXIT } from '../../domain/exit-code.ts';
-import { shown } from '../render/output.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Reading } from '../config/problem.ts';
+import { EXIT } from '../domain/exit-code.ts';
+import { shown } from './render/output.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface Choice<Value> {
   readonly name: string;
