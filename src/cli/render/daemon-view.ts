@@ -12,7 +12,7 @@ import { durationText } from '../../service/amounts.ts';
 import { describeInFlight } from './progress-line.ts';
 import { drainOutput, neverWaitForReaders, printJson } from './output.ts';
 import { describeSummary } from '../../words/pass.ts';
-import { ProgressWatch } from './progress-watch.ts';
+import { ProgressWatch } from './burst.ts';
 import type { Config } from '../../config/config.ts';
 
 /** The output of a daemon: log lines, results as JSON Lines with `--json`, and the status for the service manager. */

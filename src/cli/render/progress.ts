@@ -1,4 +1,6 @@
+import { listener, type Emit } from '../../sync/events.ts';
 import { LiveLine } from './live-frame.ts';
+import { writeError } from './output.ts';
 import { progressLine, type ProgressFacts } from './progress-line.ts';
 import { TransferTally, type FileInFlight } from '../../run/transfer-tally.ts';
 import type { Outage } from '../../sync/pass/circuit-breaker.ts';
@@ -16,20 +18,14 @@ const NAMED_AFTER_MS = 1000;
 /** Why nothing is sent for a while; times are milliseconds from now, `null` if unknown. */
 export type Hold = Omit<Extract<ProgressFacts, { readonly kind: 'waiting' }>, 'kind'>;
 
-export interface ProgressPorts {
-  readonly terminal: Pick<NodeJS.WriteStream, 'columns' | 'on' | 'off'>;
-  readonly write: (text: string) => void;
-  /** `null` while nothing prevents sending. */
-  readonly hold: () => Hold | null;
-}
-
-/** Shows a progress line on a terminal, from the first call until `stop`. */
+/** Counts what is sent, and shows it as a line on a terminal, from the first event until `stop`. */
 export class Progress {
   readonly tally = new TransferTally(() => performance.now());
-  readonly #ports: ProgressPorts;
-  readonly #line: LiveLine;
+  readonly #hold: () => Hold | null;
+  readonly #line = new LiveLine({ write: writeError, columns });
   #timer: NodeJS.Timeout | null = null;
   #beganMs = 0;
+  /** Files checked so far. */
   #lookedAt: number | null = null;
   #text: { readonly text: string; readonly sinceMs: number } | null = null;
   readonly #draw = (): void => {
@@ -38,31 +34,39 @@ export class Progress {
   readonly #stop = (): void => {
     this.stop();
   };
+  readonly listener: Emit;
 
-  constructor(ports: ProgressPorts) {
-    this.#ports = ports;
-    const columns = (): number => ports.terminal.columns || 80;
-    this.#line = new LiveLine({ write: ports.write, columns });
+  /**
+   * @param isShown - whether there is a terminal for the line; else files are only counted.
+   * @param hold - `null` while nothing prevents sending.
+   */
+  constructor(isShown: boolean, hold: () => Hold | null) {
+    this.#hold = hold;
+    this.listener = (event) => {
+      this.tally.listener(event);
+      if (event.kind === 'sent') this.tally.done(event.bytes);
+      if (isShown) this.#showEvent(event);
+    };
   }
 
-  /** `files`: files checked so far. */
-  look(files: number): void {
-    this.#lookedAt = files;
-    this.show();
-  }
-
-  /** The total to send. */
-  expect(files: number, bytes: number): void {
-    this.tally.expected = files === 0 ? null : { files, bytes };
-    this.#lookedAt = null;
-    if (files > 0) this.show();
-  }
-
-  /** Shows a text instead, with the time since then. */
-  say(text: string): void {
-    this.#text = { text, sinceMs: this.#text?.sinceMs ?? performance.now() };
-    this.show();
-  }
+  readonly #showEvent = listener({
+    'attempt-began': () => {
+      this.#show();
+    },
+    counting: ({ files }) => {
+      this.#lookedAt = files;
+      this.#show();
+    },
+    expected: ({ files, bytes }) => {
+      this.tally.expected = files === 0 ? null : { files, bytes };
+      this.#lookedAt = null;
+      if (files > 0) this.#show();
+    },
+    confirming: ({ words }) => {
+      this.#text = { text: words, sinceMs: this.#text?.sinceMs ?? performance.now() };
+      this.#show();
+    },
+  });
 
   /** Writes lines above the progress line, if there is one. */
   log(lines: string): void {
@@ -75,18 +79,17 @@ export class Progress {
     this.#timer = null;
     this.#lookedAt = null;
     this.#text = null;
-    this.#ports.terminal.off('resize', this.#draw);
+    process.stderr.off('resize', this.#draw);
     process.off('exit', this.#stop);
     this.#line.clear();
   }
 
-  /** Shows the line until `stop`. */
-  show(): void {
+  #show(): void {
     if (this.#timer !== null) return;
     this.#beganMs = performance.now();
     this.#timer = setInterval(this.#draw, FRAME_MS);
     this.#timer.unref();
-    this.#ports.terminal.on('resize', this.#draw);
+    process.stderr.on('resize', this.#draw);
     // The cursor is hidden.
     process.on('exit', this.#stop);
   }
@@ -97,14 +100,14 @@ export class Progress {
     const facts = this.#facts(rate);
     if (facts === null) this.#line.clear();
     // Leave the last column free: some terminals wrap as soon as it is written.
-    else this.#line.show(progressLine(facts, (this.#ports.terminal.columns || 80) - 1));
+    else this.#line.show(progressLine(facts, columns() - 1));
   }
 
   #facts(rate: ReturnType<TransferTally['rate']>): ProgressFacts | null {
     const { tally } = this;
     if (this.#text !== null)
       return { kind: 'text', text: this.#text.text, forMs: performance.now() - this.#text.sinceMs };
-    const hold = this.#ports.hold();
+    const hold = this.#hold();
     if (hold !== null) return { kind: 'waiting', ...hold };
     const inFlight = tally.inFlightCount;
     if (tally.expected === null && inFlight === 0)
@@ -113,6 +116,10 @@ export class Progress {
     const named = largest !== null && isWorthNaming(largest) ? largest : null;
     return { kind: 'sending', files, bytes, part, expected, rate, largest: named, inFlight };
   }
+}
+
+function columns(): number {
+  return process.stderr.columns || 80;
 }
 
 function isWorthNaming({ sizeBytes, beganMs }: FileInFlight): boolean {
