@@ -17,14 +17,7 @@ export interface ApproveOptions extends GlobalOptions {
   readonly yes: boolean;
 }
 
-interface ApprovalAnswer extends HostsApproval {
-  /** Why the daemon cannot approve now. */
-  readonly trouble: string | null;
-}
-
 type Halted = SourceStatus & { readonly halt: HaltStatus };
-
-const PATIENCE_MS = 10_000;
 
 /**
  * `botsync approve`: shows the halts and the effect of an approval, asks, and lets the running daemon continue
@@ -94,13 +87,11 @@ async function approveOne(
   const wanted = { kind: 'approve', source, terms: { halt: halt.digest } } as const;
   const { others } = await askOthers(loaded, wanted);
   if (others.length > 0) return { ...nothing, passedOn: others };
-  const { trouble, ...answer } = (await commandDaemon(config.stateFile, {
-    target: `/approve?${new URLSearchParams({ source, halt: halt.digest }).toString()}`,
-    patienceMs: PATIENCE_MS,
+  return (await commandDaemon(config.stateFile, {
+    kind: 'approve',
+    terms: { source, halt: halt.digest },
     otherwise: `run: botsync sync --once --allow-removals${commandEnd(options)}`,
-  })) as ApprovalAnswer;
-  if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
-  return answer;
+  })) as HostsApproval;
 }
 
 async function isConfirmed(source: string): Promise<boolean> {

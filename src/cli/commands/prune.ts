@@ -15,7 +15,7 @@ import { listFiles } from '../../sync/plan/list-files.ts';
 import { findSources, type Source } from '../../sync/sources/source.ts';
 import { pruneWords, type HostsPrune } from '../../words/asked.ts';
 import { placeOf } from '../../words/place.ts';
-import { askOthers, commandDaemon } from '../command-daemon.ts';
+import { askOthers, commandDaemon, demandReady } from '../command-daemon.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { openPrompter } from '../prompter.ts';
 import { readGlob } from '../arguments.ts';
@@ -37,8 +37,6 @@ interface KeptOfSource {
 
 /** Files that are listed before the question. */
 const NAMED = 10;
-
-const PATIENCE_MS = 10_000;
 
 /**
  * `botsync prune --kept`: lists the kept files, asks, and has the running daemon or a pass remove them. Returns the
@@ -163,20 +161,14 @@ async function askForPrune(
 ): Promise<HostsPrune> {
   const { name } = source.config;
   const digest = digestOfKept(files);
-  const { others } = await askOthers(loaded, {
-    kind: 'prune',
-    source: name,
-    terms: { glob: glob ?? null, digest },
-  });
+  const terms = { glob: glob ?? null, digest };
+  const { others } = await askOthers(loaded, { kind: 'prune', source: name, terms });
   const [other] = others;
   if (other !== undefined) return { kind: 'passed-on', host: other.host };
-  const query = new URLSearchParams({ source: name, digest, ...(glob !== undefined && { glob }) });
-  const { prune: asked, trouble } = (await commandDaemon(loaded.config.stateFile, {
-    target: `/prune?${query.toString()}`,
-    patienceMs: PATIENCE_MS,
+  const { prune: asked } = (await commandDaemon(loaded.config.stateFile, {
+    kind: 'prune',
+    terms: { source: name, ...terms },
     otherwise: 'another command uses its state file: run this again when that has ended',
-  })) as { readonly prune: HostsPrune | null; readonly trouble: string | null };
-  if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
-  if (asked === null) throw new UsageError('botsync is starting or stopping', EXIT.incomplete);
-  return asked;
+  })) as { readonly prune: HostsPrune | null };
+  return demandReady(asked);
 }

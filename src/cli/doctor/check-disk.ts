@@ -2,19 +2,17 @@ import { describeHalt } from '../../words/halt.ts';
 import { accessSync, constants, readFileSync, existsSync, statfsSync } from 'node:fs';
 import prettyBytes from 'pretty-bytes';
 import type { Config } from '../../config/config.ts';
-import type { Clock } from '../../domain/clock.ts';
+import { systemClock } from '../../service/system-clock.ts';
 import { scan } from '../../files/scan.ts';
 import { findSources, type Source } from '../../sync/sources/source.ts';
 import { Turns } from '../../sync/plan/turns.ts';
 import { unmatchedPatterns } from '../../sync/plan/unmatched-patterns.ts';
-import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
+import { broken, doubtful, fine, orFinding, type Diagnosis, type Examination } from './finding.ts';
 import { dirname } from 'node:path';
 import ms from 'ms';
-import { commandEnd, type GlobalOptions } from '../global-options.ts';
+import { commandEnd } from '../global-options.ts';
 import { accessObstacle } from '../../service/access-obstacle.ts';
 import { overview } from '../../sync/plan/overview.ts';
-import type { Records } from '../../run/read-state-file.ts';
-import { SyncError } from '../../run/sync-error.ts';
 
 interface Survey {
   files: number;
@@ -30,12 +28,11 @@ interface Survey {
 }
 
 /** Checks whether the sources exist, can be read and watched, and how much they contain. */
-export async function checkDirectories(
-  config: Config,
-  platformName: string,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<Diagnosis[]> {
+export async function checkDirectories({
+  loaded: { config },
+  platformName,
+  session: { signal },
+}: Examination): Promise<Diagnosis[]> {
   const diagnoses: Diagnosis[] = [];
   const seen: Source[] = [];
   let directories = 0;
@@ -46,7 +43,7 @@ export async function checkDirectories(
       diagnoses.push(broken('directories', `${name}: ${describeHalt(found.halt)}`, fix));
       continue;
     }
-    const survey = await surveySource(found.source, clock, signal);
+    const survey = await surveySource(found.source, signal);
     directories += survey.directories;
     if (survey.isComplete) seen.push(found.source);
     diagnoses.push(...describeSurvey(found.source, survey));
@@ -54,7 +51,7 @@ export async function checkDirectories(
   return [...diagnoses, ...checkPatterns(config, seen), ...checkWatches(config, directories)];
 }
 
-async function surveySource(source: Source, clock: Clock, signal: AbortSignal): Promise<Survey> {
+async function surveySource(source: Source, signal: AbortSignal): Promise<Survey> {
   const survey: Survey = {
     ...{ files: 0, bytes: 0, directories: 1 },
     ...{ troubles: 0, firstTrouble: null, isComplete: false },
@@ -71,7 +68,7 @@ async function surveySource(source: Source, clock: Clock, signal: AbortSignal): 
       return isIgnored;
     },
   };
-  const turns = new Turns(clock);
+  const turns = new Turns(systemClock);
   let isComplete = true;
   try {
     for (const entry of scan({ ...source, filter })) {
@@ -170,32 +167,20 @@ function counted(count: number, one: string, many: string): string {
 /** With less room, the state file soon cannot be written, in bytes. */
 const LITTLE_ROOM_BYTES = 100_000_000;
 
-/** Checks whether the state file is readable and writable, its last pass, and the room on its disk. */
-export async function checkState(
-  config: Config,
-  platformName: string,
-  options: GlobalOptions,
-  records: Records,
-): Promise<Diagnosis[]> {
-  return [
-    ...(await checkStateFile(config, platformName, commandEnd(options), records)),
-    ...checkRoom(config.stateFile),
-  ];
-}
-
-async function checkStateFile(
-  config: Config,
-  platformName: string,
-  rest: string,
-  records: Records,
-): Promise<Diagnosis[]> {
+/** Checks whether the state file is readable and writable, and its last pass. */
+export async function checkStateFile({
+  loaded: { config },
+  options,
+  platformName,
+  records,
+}: Examination): Promise<Diagnosis[]> {
   const { stateFile } = config;
   const unwritable = checkWritable(stateFile);
   if (!existsSync(stateFile) && config.cluster === null) {
     return [fine('state', `${stateFile} does not exist yet: no pass has been made`), ...unwritable];
   }
-  try {
-    return await records.read(({ reader, holder }) => {
+  return await orFinding('state', () =>
+    records.read(({ reader, holder }) => {
       const { sources, lastPass } = overview(reader, config, platformName, Date.now());
       const files = sources.reduce((sum, source) => sum + source.files, 0);
       const last =
@@ -209,7 +194,7 @@ async function checkStateFile(
           broken(
             'state',
             `${source.name} is halted: ${source.halted ?? ''}`,
-            `check its directory. A missing directory only has to be restored; if everything is as it should be, run: botsync approve${rest}, or without a service botsync sync --once --allow-removals${rest}`,
+            `check its directory. A missing directory only has to be restored; if everything is as it should be, run: botsync approve${commandEnd(options)}, or without a service botsync sync --once --allow-removals${commandEnd(options)}`,
           ),
         ),
         ...(astray === 0
@@ -223,11 +208,8 @@ async function checkStateFile(
             ]),
         ...unwritable,
       ];
-    });
-  } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
-    return [broken('state', error.message, null)];
-  }
+    }),
+  );
 }
 
 function checkWritable(stateFile: string): Diagnosis[] {
@@ -235,7 +217,8 @@ function checkWritable(stateFile: string): Diagnosis[] {
   return obstacle === null ? [] : [broken('state', obstacle.reason, obstacle.fix)];
 }
 
-function checkRoom(stateFile: string): Diagnosis[] {
+/** Checks the room on the disk of the state file. */
+export function checkRoom({ stateFile }: Config): Diagnosis[] {
   const directory = nearestDirectory(stateFile);
   const { bavail, bsize } = statfsSync(directory);
   const freeBytes = bavail * bsize;
