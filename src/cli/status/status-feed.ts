@@ -56,10 +56,6 @@ export function statusDocument({ known, daemon }: StatusFacts, { exitCode }: Sta
   return { ...known, inSync: exitCode === EXIT.ok, daemon };
 }
 
-export function standingByFacts({ known, daemon }: StatusFacts): Standing {
-  return standingOf(known, daemon);
-}
-
 function factsIn(body: string): StatusFacts {
   const { daemon, ...report } = JSON.parse(body) as DaemonReport & { daemon: RunningDaemon };
   const { activity, isFirstPassOver = activity !== undefined && activity !== 'starting' } = daemon;
