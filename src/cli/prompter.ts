@@ -42,6 +42,13 @@ export async function openPrompter(): Promise<Prompter | null> {
   };
 }
 
+/** Asks a yes-no question. Throws `UsageError`, with the reason of the question, where nobody can be asked. */
+export async function confirm(reason: string, question: string): Promise<boolean> {
+  const prompter = await openPrompter();
+  if (prompter === null) throw new UsageError(`${reason}; where it cannot ask, add --yes`);
+  return await prompter.confirm(question);
+}
+
 async function asked<Value>(answer: Promise<Value>): Promise<Value> {
   try {
     return await answer;

@@ -6,7 +6,7 @@ import type { HaltStatus, SourceStatus } from '../../domain/status.ts';
 import { approvalEffect, approvalWords, type HostsApproval } from '../../words/asked.ts';
 import { askOthers, commandDaemon } from '../command-daemon.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
-import { openPrompter } from '../prompter.ts';
+import { confirm } from '../prompter.ts';
 import { print, printError, shown, printJson } from '../render/output.ts';
 import { openFeed } from '../status/status-feed.ts';
 import { UsageError } from '../usage-error.ts';
@@ -82,7 +82,7 @@ async function approveOne(
   const own = config.sources.find(({ name }) => name === source);
   const seen = halted.syncedBy === undefined || own === undefined ? null : firstSeenHere(own, halt);
   if (seen !== null) return { ...nothing, failed: [{ source, reason: isSeenHere(seen) }] };
-  if (!yes && !(await isConfirmed(source)))
+  if (!yes && !(await confirm('approve asks before it approves', `Approve this for ${source}?`)))
     return { ...nothing, failed: [{ source, reason: 'you did not confirm it' }] };
   const wanted = { kind: 'approve', source, terms: { halt: halt.digest } } as const;
   const { others } = await askOthers(loaded, wanted);
@@ -92,13 +92,6 @@ async function approveOne(
     terms: { source, halt: halt.digest },
     otherwise: `run: botsync sync --once --allow-removals${commandEnd(options)}`,
   })) as HostsApproval;
-}
-
-async function isConfirmed(source: string): Promise<boolean> {
-  const prompter = await openPrompter();
-  if (prompter === null)
-    throw new UsageError('approve asks before it approves; where it cannot ask, add --yes');
-  return await prompter.confirm(`Approve this for ${source}?`);
 }
 
 function describe(

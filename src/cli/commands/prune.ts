@@ -17,11 +17,11 @@ import { pruneWords, type HostsPrune } from '../../words/asked.ts';
 import { placeOf } from '../../words/place.ts';
 import { askOthers, commandDaemon, demandReady } from '../command-daemon.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
-import { openPrompter } from '../prompter.ts';
+import { confirm } from '../prompter.ts';
 import { readGlob } from '../arguments.ts';
 import { print, printError, shown, printJson } from '../render/output.ts';
 import { PassView } from '../render/pass-view.ts';
-import { listenForStop } from '../signals.ts';
+import { withStopSignals } from '../signals.ts';
 import { UsageError } from '../usage-error.ts';
 
 export interface PruneOptions extends GlobalOptions {
@@ -127,10 +127,7 @@ async function isConfirmed(all: readonly KeptOfSource[], count: number): Promise
       ...(count > NAMED ? [`  … and ${(count - NAMED).toLocaleString('en')} more; --dry-run lists all`] : []),
     ].join('\n'),
   );
-  const prompter = await openPrompter();
-  if (prompter === null)
-    throw new UsageError('prune asks before it removes files; where it cannot ask, add --yes');
-  return await prompter.confirm('Remove these files from the platform?');
+  return await confirm('prune asks before it removes files', 'Remove these files from the platform?');
 }
 
 /** Without a daemon: a pass removes the files, after its checks. */
@@ -140,18 +137,14 @@ async function pruneByPass(files: readonly FileRecord[], options: PruneOptions):
   const wanted = new Set(files.map(idOf));
   const view = new PassView(options);
   const sync = openSyncFor({ config, emulator, log: view.log }, [view.listener]);
-  const signals = listenForStop(view);
-  try {
+  return await withStopSignals(view, async ({ stop }) => {
     const { outcome } = await sync.pass({
       isPruned: (file) => wanted.has(idOf(file)),
-      signal: signals.stop,
+      signal: stop,
       howToApprove: `run: botsync sync --once --allow-removals${commandEnd(options)}`,
     });
     return exitCodeOf(outcome);
-  } finally {
-    view.stop();
-    signals.release();
-  }
+  });
 }
 
 async function askForPrune(

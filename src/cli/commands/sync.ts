@@ -3,8 +3,9 @@ import { emulatorDirectory, type Config } from '../../config/config.ts';
 import { openSyncFor } from '../../run/open-sync.ts';
 import type { Sync } from '../../run/api.ts';
 import { load } from '../../run/load.ts';
+import type { Log } from '../../service/logger.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
-import { listenForStop } from '../signals.ts';
+import { listenForStop, withStopSignals } from '../signals.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { refusalAdvice } from '../credential-advice.ts';
 import { exitCodeOf } from '../../run/pass-outcome.ts';
@@ -28,7 +29,7 @@ export async function sync(options: SyncOptions): Promise<number> {
   const { config, emulator } = options;
   const view = new PassView(options);
   const opened = openSyncFor({ config, emulator, log: view.log }, [view.listener]);
-  for (const warning of opened.warnings) view.warn(renderProblem(warning));
+  for (const warning of opened.warnings) view.log.warn(renderProblem(warning));
   if (options.force !== undefined) await demandForcedFile(options, load(options).config);
   return await (options.dryRun ? showPlan(options, opened, view) : syncOnce(options, opened, view));
 }
@@ -41,10 +42,10 @@ async function showPlan(options: SyncOptions, opened: Sync, view: PassView): Pro
   try {
     const plan = { isForced, usage, ...(signals !== null && { signal: signals.stop }) };
     const { outcome, summary, unmatched, refused } = await opened.plan(plan);
-    warnIfUnused(view);
-    for (const { field, message, hint } of unmatched) view.warn(`${field} ${message}; ${hint}`);
+    warnIfUnused(view.log);
+    for (const { field, message, hint } of unmatched) view.log.warn(`${field} ${message}; ${hint}`);
     view.end(summary, true, false);
-    if (outcome === 'credentials') view.warn(refusalAdvice(load(options).config, refused, options));
+    if (outcome === 'credentials') view.log.warn(refusalAdvice(load(options).config, refused, options));
     return exitCodeOf(outcome);
   } finally {
     signals?.release();
@@ -56,22 +57,18 @@ async function syncOnce(options: SyncOptions, opened: Sync, view: PassView): Pro
   const { usage, allowRemovals } = options;
   const waitMs = waitMsOf(options);
   const { isForced, warnIfUnused } = forced(options);
-  const signals = listenForStop(view);
-  try {
+  return await withStopSignals(view, async ({ stop }) => {
     const { outcome } = await opened.pass({
-      ...{ isForced, allowRemovals, usage, signal: signals.stop },
+      ...{ isForced, allowRemovals, usage, signal: stop },
       ...(waitMs !== undefined && { waitMs }),
       estimate: view.showsProgress,
       howToApprove: `run: botsync sync --once --allow-removals${commandEnd(options)}`,
     });
-    if (!signals.stop.aborted) warnIfUnused(view);
-    if (outcome === 'credentials') view.warn(refusalAdvice(load(options).config, view.refusals, options));
+    if (!stop.aborted) warnIfUnused(view.log);
+    if (outcome === 'credentials') view.log.warn(refusalAdvice(load(options).config, view.refusals, options));
     if (options.emulator && !options.json && outcome === 'in-sync') print(whereTheFilesAre(options, opened));
     return exitCodeOf(outcome);
-  } finally {
-    view.stop();
-    signals.release();
-  }
+  });
 }
 
 function whereTheFilesAre(options: SyncOptions, { configFile }: Sync): string {
@@ -101,14 +98,14 @@ export interface SyncOptions extends GlobalOptions {
   readonly open: boolean;
 }
 
-export interface Forced {
+interface Forced {
   readonly isForced: (path: string) => boolean;
   /** Warns if the pattern matched no file. */
-  readonly warnIfUnused: (view: Warned) => void;
+  readonly warnIfUnused: (log: Pick<Log, 'warn'>) => void;
 }
 
 /** Parses `--force`. Throws `UsageError`. */
-export function forced({ force }: Pick<SyncOptions, 'force'>): Forced {
+function forced({ force }: Pick<SyncOptions, 'force'>): Forced {
   if (force === undefined) return { isForced: () => false, warnIfUnused: () => undefined };
   const matches = readGlob('--force', force === '' ? '**' : force);
   let hasMatched = false as boolean;
@@ -118,8 +115,8 @@ export function forced({ force }: Pick<SyncOptions, 'force'>): Forced {
       hasMatched ||= isForced;
       return isForced;
     },
-    warnIfUnused: (view) => {
-      if (!hasMatched) view.warn(`--force ${force}: no file matches`);
+    warnIfUnused: (log) => {
+      if (!hasMatched) log.warn(`--force ${force}: no file matches`);
     },
   };
 }
@@ -128,21 +125,17 @@ export function forced({ force }: Pick<SyncOptions, 'force'>): Forced {
  * Returns how long a single pass waits for confirmation, in milliseconds; `undefined`: as configured. Throws
  * `UsageError`.
  */
-export function waitMsOf({ wait, noWait }: Pick<SyncOptions, 'wait' | 'noWait'>): number | undefined {
+function waitMsOf({ wait, noWait }: Pick<SyncOptions, 'wait' | 'noWait'>): number | undefined {
   if (noWait) return 0;
   if (wait === undefined) return undefined;
   return readWait('--wait', wait);
-}
-
-interface Warned {
-  readonly warn: (message: string) => void;
 }
 
 /**
  * Throws `UsageError` if the pattern of `--force` matches no file, before anything is done. If not every file can
  * be seen, the check passes; the pass reports more.
  */
-export async function demandForcedFile(options: SyncOptions, config: Config): Promise<void> {
+async function demandForcedFile(options: SyncOptions, config: Config): Promise<void> {
   const { force } = options;
   // Without a pattern, `--force` covers all files, even none.
   if (force === undefined || force === '') return;

@@ -4,7 +4,7 @@ import type { PruneResult } from '../../run/api.ts';
 import { openSyncFor } from '../../run/open-sync.ts';
 import { SyncError } from '../../run/sync-error.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
-import { listenForStop } from '../signals.ts';
+import { withStopSignals } from '../signals.ts';
 import { exitCodeOf } from '../../run/pass-outcome.ts';
 import { print, shown, printJson } from '../render/output.ts';
 import type { DifferenceReason, Verified } from '../../domain/status.ts';
@@ -22,20 +22,18 @@ export async function verify(options: VerifyOptions): Promise<number> {
   const { config, emulator, content, repair, prune, allowRemovals, json } = options;
   const view = new VerifyView(options);
   const sync = openSyncFor({ config, emulator, log: view.log }, [view.listener, view.comparison]);
-  for (const warning of sync.warnings) view.warn(renderProblem(warning));
-  const signals = listenForStop(view);
-  try {
-    const what = { content, repair, prune, allowRemovals, estimate: view.showsProgress };
-    const { outcome, pruned } = await sync.verify({ ...what, signal: signals.stop });
-    if (pruned !== null && !json) printPruned(pruned);
-    return exitCodeOf(outcome);
-  } catch (error) {
-    if (error instanceof SyncError && error.code === 'interrupted') return EXIT.interrupted;
-    throw error;
-  } finally {
-    view.stop();
-    signals.release();
-  }
+  for (const warning of sync.warnings) view.log.warn(renderProblem(warning));
+  return await withStopSignals(view, async ({ stop }) => {
+    try {
+      const what = { content, repair, prune, allowRemovals, estimate: view.showsProgress };
+      const { outcome, pruned } = await sync.verify({ ...what, signal: stop });
+      if (pruned !== null && !json) printPruned(pruned);
+      return exitCodeOf(outcome);
+    } catch (error) {
+      if (error instanceof SyncError && error.code === 'interrupted') return EXIT.interrupted;
+      throw error;
+    }
+  });
 }
 
 function printPruned({ removed, left, halts }: PruneResult): void {
@@ -57,7 +55,7 @@ export interface VerifyOptions extends GlobalOptions {
 const NAMED_A_REASON = 20;
 
 /** The output of a comparison, and of the pass that repairs what it found. */
-export class VerifyView extends PassView {
+class VerifyView extends PassView {
   readonly #isJson: boolean;
   readonly #named = new Map<DifferenceReason, FileDifference[]>();
 

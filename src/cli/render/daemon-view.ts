@@ -9,7 +9,7 @@ import { logReader, logSettings } from './output.ts';
 import { credentialAdvice } from '../credential-advice.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { durationText } from '../../service/amounts.ts';
-import { describeInFlight } from './progress-line.ts';
+import { describeInFlight } from './progress.ts';
 import { drainOutput, neverWaitForReaders, printJson } from './output.ts';
 import { describeSummary } from '../../words/pass.ts';
 import { ProgressWatch } from './burst.ts';

@@ -8,7 +8,7 @@ import type { GlobalOptions } from '../global-options.ts';
 import { durationText } from '../../service/amounts.ts';
 import { eventLevel, eventWords, haltWords } from '../../words/event.ts';
 import { holdOf, Progress, type Hold } from './progress.ts';
-import { describeInFlight } from './progress-line.ts';
+import { describeInFlight } from './progress.ts';
 import { print, shown, printJson, paintFor } from './output.ts';
 import { haltAsFileEvent } from '../../words/halt.ts';
 import { placeOf } from '../../words/place.ts';
@@ -145,10 +145,6 @@ export class PassView {
     this.end(counts, false, true);
     // Ctrl-C also ended the reader of standard output in a pipe.
     if (!process.stdout.isTTY && this.#interrupted.length > 0) this.log.warn(this.#interruptedWords());
-  }
-
-  warn(message: string): void {
-    this.log.warn(message);
   }
 
   /** Prints the end of a pass or a dry run; `isCutShort`: not all files were checked. */

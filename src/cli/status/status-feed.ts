@@ -5,7 +5,7 @@ import type { ServiceState, Overview, Failing, Known, Running, Standing } from '
 import { withStateFile, type RecordsPlace, serviceStateOf } from '../../run/read-state-file.ts';
 import { findHolder, type LockHolder } from '../../service/process-lock.ts';
 import { overview, EMPTY_SOURCE } from '../../sync/plan/overview.ts';
-import { withRetries, standingOf } from '../../sync/plan/standing.ts';
+import { withRetries } from '../../sync/plan/standing.ts';
 import { guessStateFiles } from '../../config/find-config.ts';
 import { emulatorStateFile } from '../../run/load.ts';
 import type { RunTarget } from '../../run/run-base.ts';
