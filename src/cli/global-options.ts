@@ -39,7 +39,7 @@ function foundConfig(): FoundConfig {
 }
 
 /** The configuration without `--config`. */
-export function defaultConfig(): string {
+function defaultConfig(): string {
   const named = process.env['BOTSYNC_CONFIG'];
   if (named !== undefined && named !== '') return named;
   const config = foundConfig();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { settleDirectory } from '../../src/cli/init/answers.ts';
+import { settleDirectory } from '../../src/cli/init-answers.ts';
 import type { Prompter } from '../../src/cli/prompter.ts';
 import { temporaryDirectory } from './binary.ts';
 

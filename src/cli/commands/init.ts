@@ -7,7 +7,7 @@ import { quoteForShell, renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { describe } from '../render/resource.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { gatherAnswers, type Access, type AnswerOptions, type Answers } from '../init/answers.ts';
+import { gatherAnswers, type Access, type AnswerOptions, type Answers } from '../init-answers.ts';
 import { openPrompter, type Choice } from '../prompter.ts';
 import { invocation, print, printError, shown, printJson } from '../render/output.ts';
 import { runSession } from '../session.ts';

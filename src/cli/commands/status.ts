@@ -9,13 +9,8 @@ import { describeUsage, usageForPrograms } from '../../words/usage.ts';
 import type { Session } from '../session.ts';
 import { SyncError } from '../../run/sync-error.ts';
 import { whyNotAsked } from '../../run/usage.ts';
-import {
-  BrokenConfigFeed,
-  statusDocument,
-  type StatusFeed,
-  openFeed,
-  type StatusFacts,
-} from '../status/status-feed.ts';
+import { BrokenConfigFeed, openFeed } from '../status/status-feed.ts';
+import { statusDocument, type StatusFacts, type StatusFeed } from '../status/status-facts.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { standingOf } from '../../sync/plan/standing.ts';
 import type { Standing } from '../../domain/status.ts';

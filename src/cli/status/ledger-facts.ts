@@ -6,7 +6,7 @@ import { withRecords } from '../../run/read-records.ts';
 import { overview } from '../../sync/plan/overview.ts';
 import { type SourceStatus } from '../../domain/status.ts';
 import { withRetries } from '../../sync/plan/standing.ts';
-import type { StatusFacts, RecordedFacts } from './status-feed.ts';
+import type { StatusFacts, RecordedFacts } from './status-facts.ts';
 
 /**
  * The ledger is read again after this time even without a change, since its content depends on the time, in

@@ -7,7 +7,7 @@ import { describeStatus, type StatusWords } from '../../words/status.ts';
 import { LiveFrame } from '../render/live-frame.ts';
 import { wrapLine, cutEnd } from '../render/text-layout.ts';
 import { writeAll } from '../render/write-descriptor.ts';
-import type { StatusFacts } from './status-feed.ts';
+import type { StatusFacts } from './status-facts.ts';
 
 /** The interval of updating relative times, in milliseconds. */
 const TICK_MS = 1000;
@@ -180,7 +180,7 @@ function whatBegan(before: SeenService | null, daemon: SeenService['daemon']): s
 }
 
 /** Called for keys while something is displayed. */
-export interface KeyPorts {
+interface KeyPorts {
   /** q, Ctrl-C, Ctrl-D or Ctrl-\. */
   readonly quit: () => void;
   /** Ctrl-L, or the command continues after Ctrl-Z. */
@@ -199,7 +199,7 @@ const ESCAPE_SEQUENCE = /\u001b(?:\[[\d;?]*[ -/]*[@-~]|O.|.)?/gu;
  * Reads keys without echo; the terminal then sends Ctrl-C and Ctrl-Z as characters. Returns a function that ends
  * it.
  */
-export function listenForKeys(terminal: NodeJS.ReadStream, ports: KeyPorts): () => void {
+function listenForKeys(terminal: NodeJS.ReadStream, ports: KeyPorts): () => void {
   let goingOn: NodeJS.Timeout | null = null;
   const goOn = (): void => {
     if (goingOn !== null) clearTimeout(goingOn);

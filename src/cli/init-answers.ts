@@ -1,6 +1,6 @@
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
-import type { RemovalMode } from '../../domain/record.ts';
-import { meaning, problem, type Reading } from '../../config/problem.ts';
+import type { RemovalMode } from '../domain/record.ts';
+import { meaning, problem, type Reading } from '../config/problem.ts';
 import {
   readBotId,
   readId,
@@ -9,15 +9,15 @@ import {
   readSecretReference,
   readUrl,
   readPath,
-} from '../../config/values.ts';
-import { isThisMachine } from '../../config/cross-checks.ts';
-import { demand, UsageError } from '../usage-error.ts';
-import type { Choice, Prompter } from '../prompter.ts';
+} from '../config/values.ts';
+import { isThisMachine } from '../config/cross-checks.ts';
+import { demand, UsageError } from './usage-error.ts';
+import type { Choice, Prompter } from './prompter.ts';
 import { statSync } from 'node:fs';
-import { DISK } from '../../files/disk.ts';
-import { describeNearest } from '../../words/halt.ts';
-import { findNearest } from '../../sync/sources/source.ts';
-import { shown } from '../render/output.ts';
+import { DISK } from '../files/disk.ts';
+import { describeNearest } from '../words/halt.ts';
+import { findNearest } from '../sync/sources/source.ts';
+import { shown } from './render/output.ts';
 
 /** The contents of a new configuration; texts are as in the file. */
 export interface Answers {
