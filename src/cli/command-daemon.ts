@@ -10,36 +10,51 @@ import { describeNoService } from '../words/service.ts';
 import { printError } from './render/output.ts';
 
 export interface DaemonCommand {
-  /** Path and query of the request. */
-  readonly target: string;
+  readonly kind: 'approve' | 'prune' | 'reload' | 'rescan';
+  /** Those that are `null` are not sent. */
+  readonly terms?: Readonly<Record<string, string | null>>;
   /** Limit on the answer, in milliseconds; exceeded only if the daemon is stopped or overloaded. */
-  readonly patienceMs: number;
+  readonly patienceMs?: number;
   /** Advice without a running daemon, after "no botsync is running on this state file; ". */
   readonly otherwise: string;
 }
 
+const PATIENCE_MS = 10_000;
+
 /**
  * Has the running daemon of a state file carry out a command and returns its JSON answer. Throws `UsageError`, with
- * the exit code of a failed command, if no daemon runs, or if it does not answer, is too old or cannot do it.
+ * the exit code of a failed command, if no daemon runs, or if it does not answer, is too old or cannot do it now.
  */
 export async function commandDaemon(
   stateFile: string,
-  { target, patienceMs, otherwise }: DaemonCommand,
+  { kind, terms = {}, patienceMs = PATIENCE_MS, otherwise }: DaemonCommand,
 ): Promise<unknown> {
-  const answer = await askDaemon(stateFile, 'POST', target, AbortSignal.timeout(patienceMs));
+  const given = Object.entries(terms).filter((term): term is [string, string] => term[1] !== null);
+  const query = given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+  const answer = await askDaemon(stateFile, 'POST', `/${kind}${query}`, AbortSignal.timeout(patienceMs));
   switch (answer.kind) {
     case 'absent':
-      throw new UsageError(`no botsync is running on this state file; ${otherwise}`, EXIT.incomplete);
+      throw failed(`no botsync is running on this state file; ${otherwise}`);
     case 'failed':
-      throw new UsageError(answer.reason, EXIT.incomplete);
+      throw failed(answer.reason);
     case 'ok':
       break;
   }
-  if (answer.status === 404)
-    throw new UsageError('the running botsync is an older version; restart it', EXIT.incomplete);
-  if (answer.status !== 200)
-    throw new UsageError(`the running botsync reports: ${answer.body.trim()}`, EXIT.incomplete);
-  return JSON.parse(answer.body);
+  if (answer.status === 404) throw failed('the running botsync is an older version; restart it');
+  if (answer.status !== 200) throw failed(`the running botsync reports: ${answer.body.trim()}`);
+  const { trouble = null, ...result } = JSON.parse(answer.body) as { readonly trouble?: string | null };
+  if (trouble !== null) throw failed(trouble);
+  return result;
+}
+
+/** Returns what a daemon did; throws `UsageError` if there is nothing because it is not ready. */
+export function demandReady<Result>(result: Result | null): Result {
+  if (result === null) throw failed('botsync is starting or stopping');
+  return result;
+}
+
+function failed(message: string): UsageError {
+  return new UsageError(message, EXIT.incomplete);
 }
 
 /**

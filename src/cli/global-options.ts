@@ -1,6 +1,16 @@
+import type { Argv } from 'yargs';
 import { CONFIG_NAMES, findConfig, type FoundConfig } from '../config/find-config.ts';
 import { quoteForShell } from '../config/problem.ts';
 import { UsageError } from './usage-error.ts';
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
+
+/** `auto`: JSON for a service manager, else pretty. */
+type LogFormat = (typeof LOG_FORMATS)[number];
 
 export interface GlobalOptions {
   readonly config: string;
@@ -29,7 +39,7 @@ function foundConfig(): FoundConfig {
 }
 
 /** The configuration without `--config`. */
-export function defaultConfig(): string {
+function defaultConfig(): string {
   const named = process.env['BOTSYNC_CONFIG'];
   if (named !== undefined && named !== '') return named;
   const config = foundConfig();
@@ -66,6 +76,58 @@ export function introduceConfig({ config, json, logFormat }: IntroducedOptions):
 
 type IntroducedOptions = Pick<GlobalOptions, 'config' | 'json' | 'logFormat'>;
 
+const GLOBAL = 'Global options:';
+
+/**
+ * Adds the options of every command. yargs' own --help and --version are off: they also match a last argument
+ * `help`, and -v of any command.
+ */
+export function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
+  return parser
+    .parserConfiguration({ 'boolean-negation': false, 'dot-notation': false })
+    .scriptName('botsync')
+    .usageConfiguration({ 'hide-types': true })
+    .updateStrings({ 'Positionals:': 'Arguments:' })
+    .wrap(Math.max(40, Math.min(100, process.stdout.columns || 100)))
+    .usage("$0 <command>\n\nKeeps a chat bot's file storage in sync with directories on this machine.")
+    .help(false)
+    .version(false)
+    .option('help', { alias: 'h', type: 'boolean', group: 'Options:', description: 'Show help' })
+    .option('config', {
+      group: GLOBAL,
+      alias: 'c',
+      type: 'string',
+      description: 'Configuration file (default: $BOTSYNC_CONFIG, or botsync.config.json here or above)',
+      default: defaultConfig(),
+      requiresArg: true,
+    })
+    .option('emulator', {
+      ...flag(
+        'Use the embedded emulator instead of the platform; its data is in .botsync/emulator/ next to the config',
+      ),
+      group: GLOBAL,
+    })
+    .option('json', { ...flag('Print results as JSON'), group: GLOBAL })
+    .option('no-color', { ...flag('Write without colours, as with NO_COLOR=1'), group: GLOBAL })
+    .option('log-level', {
+      group: GLOBAL,
+      choices: LOG_LEVELS,
+      requiresArg: true,
+      description: `Least important log lines to write: ${LOG_LEVELS.join(', ')} (default: info; on a terminal warn, except for the daemon)`,
+    })
+    .option('log-format', {
+      group: GLOBAL,
+      choices: LOG_FORMATS,
+      requiresArg: true,
+      default: 'auto' as const,
+      description: `Format of log lines: ${LOG_FORMATS.join(', ')} (default: auto)`,
+    })
+    .option('version', { group: GLOBAL, alias: 'v', type: 'boolean', description: 'Show the version' })
+    .example('$0 init', 'Write a configuration')
+    .example('$0 sync --dry-run', 'Show what a pass would do')
+    .example('$0 sync', 'Run as a service: sync changes until a signal ends it');
+}
+
 /** The names as on the command line, before the parser adds camel case. */
 export type GlobalArguments = Pick<GlobalOptions, 'config' | 'emulator' | 'json'> & {
   readonly 'no-color': boolean;
@@ -73,14 +135,10 @@ export type GlobalArguments = Pick<GlobalOptions, 'config' | 'emulator' | 'json'
   readonly 'log-format': LogFormat;
 };
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
-
-type LogLevel = (typeof LOG_LEVELS)[number];
-
-export const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
-
-/** `auto`: JSON for a service manager, else pretty. */
-type LogFormat = (typeof LOG_FORMATS)[number];
+/** Returns the handler of a command, which is loaded only when it runs. */
+export type RunCommand = <Options>(
+  load: () => Promise<(options: Options) => Promise<number>>,
+) => (options: Options) => Promise<void>;
 
 /** A switch, off by default. */
 export function flag(description: string): { type: 'boolean'; default: boolean; description: string } {

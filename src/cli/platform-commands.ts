@@ -1,22 +1,24 @@
 import type { Argv } from 'yargs';
-import { flag, number, text, texts, type GlobalArguments } from './global-options.ts';
+import {
+  flag,
+  newConfig,
+  number,
+  text,
+  texts,
+  type GlobalArguments,
+  type RunCommand,
+} from './global-options.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Adds the commands on bots, the hub, conversations and messages. `done` gets their exit code. */
-export function addPlatformCommands(
-  parser: Argv<GlobalArguments>,
-  done: (code: number) => void,
-): Argv<GlobalArguments> {
+/** Adds the commands on bots, the hub, conversations and messages. */
+export function addPlatformCommands(parser: Argv<GlobalArguments>, run: RunCommand): Argv<GlobalArguments> {
   return parser
     .command(
       'bots',
       'The bots of the workspace',
       (command) =>
         withSecrets(command).example('$0 bots --json', 'Everything the platform reports about them'),
-      async (options) => {
-        const { bots } = await import('./commands/bots.ts');
-        done(await bots(options));
-      },
+      run(async () => (await import('./commands/administration.ts')).bots),
     )
     .command(
       'search <query>',
@@ -28,10 +30,7 @@ export function addPlatformCommands(
           .option('limit', number('Maximum number of passages'))
           .option('source', text('Name of the source whose bot is asked, where there are several bots'))
           .example("$0 search 'How do I pay?'", 'The best passages, best first'),
-      async (options) => {
-        const { search } = await import('./commands/search.ts');
-        done(await search(options));
-      },
+      run(async () => (await import('./commands/search.ts')).search),
     )
     .command(
       'passages <path>',
@@ -40,10 +39,7 @@ export function addPlatformCommands(
         command
           .positional('path', { type: 'string', demandOption: true, description: 'The local file' })
           .example('$0 passages docs/prices.md', 'The passages that the bot can find'),
-      async (options) => {
-        const { passages } = await import('./commands/search.ts');
-        done(await passages(options));
-      },
+      run(async () => (await import('./commands/search.ts')).passages),
     )
     .command(
       'integration <name> [range]',
@@ -58,10 +54,7 @@ export function addPlatformCommands(
           })
           .option('multiple-integrations', flag('Ask for instances keyed by alias (x-multiple-integrations)'))
           .example("$0 integration slack '^2.0.0'", 'The latest version 2'),
-      async (options) => {
-        const { integration } = await import('./commands/integration.ts');
-        done(await integration(options));
-      },
+      run(async () => (await import('./commands/administration.ts')).integration),
     )
     .command(
       'conversation',
@@ -85,10 +78,7 @@ export function addPlatformCommands(
                   text('Alias of the integration, sent as x-integration-alias; overrides the config'),
                 )
                 .example('$0 conversation create --channel channel --tag id=42', ''),
-            async (options) => {
-              const { createConversation } = await import('./commands/conversation.ts');
-              done(await createConversation(options));
-            },
+            run(async () => (await import('./commands/conversation.ts')).createConversation),
           )
           .demandCommand(1, 1, 'Name a subcommand: create.'),
       () => undefined,
@@ -111,10 +101,7 @@ export function addPlatformCommands(
                   text('Any other payload to send: JSON, a file with JSON, or - for standard input'),
                 )
                 .example('$0 message send --conversation conv_1 --text Hello', ''),
-            async (options) => {
-              const { sendMessage } = await import('./commands/message.ts');
-              done(await sendMessage(options));
-            },
+            run(async () => (await import('./commands/conversation.ts')).sendMessage),
           )
           .demandCommand(1, 1, 'Name a subcommand: send.'),
       () => undefined,
@@ -125,11 +112,8 @@ function withSecrets<Options>(command: Argv<Options>) {
   return command.option('show-secrets', flag('Show the secrets in the answer'));
 }
 
-/** Adds the command `emulator`. `done` gets its exit code. */
-export function addEmulatorCommand(
-  parser: Argv<GlobalArguments>,
-  done: (code: number) => void,
-): Argv<GlobalArguments> {
+/** Adds the command `emulator`. */
+export function addEmulatorCommand(parser: Argv<GlobalArguments>, run: RunCommand): Argv<GlobalArguments> {
   return parser.command(
     'emulator',
     'Run the local platform until a signal ends it',
@@ -183,9 +167,59 @@ export function addEmulatorCommand(
         })
         .example('$0 emulator', 'A local platform to try botsync')
         .example('$0 emulator --fail-for 30s', 'Rehearse an outage of half a minute'),
-    async (options) => {
-      const { emulator } = await import('./commands/emulator.ts');
-      done(await emulator(options));
-    },
+    run(async () => (await import('./commands/emulator.ts')).emulator),
   );
+}
+
+/** Adds the commands for setting botsync up. */
+export function addSetupCommands(parser: Argv<GlobalArguments>, run: RunCommand): Argv<GlobalArguments> {
+  return parser
+    .command(
+      'init',
+      'Write a configuration, by asking questions',
+      (command) =>
+        command
+          .default('config', newConfig())
+          .describe('config', 'File to write (default: $BOTSYNC_CONFIG, or botsync.config.json here)')
+          .option('bot', text('Id of the bot'))
+          .option('directory', text('Directory to sync'))
+          .option('key-prefix', {
+            type: 'string',
+            description: "Prefix of the files' keys (default: the directory's name)",
+          })
+          .option(
+            'index',
+            texts('Pattern of files that the bot may search; may be repeated (default: usual documents)'),
+          )
+          .option('no-index', flag('The bot may search none of the files'))
+          .option('removals', {
+            choices: ['keep', 'expire', 'delete'] as const,
+            requiresArg: true,
+            description:
+              'What happens on the platform when a file is deleted here: keep, expire, delete (default: keep)',
+          })
+          .option('workspace', text('Id of the workspace'))
+          .option(
+            'token',
+            text(
+              'Where the access token is stored, env:NAME or file:PATH, never the token itself (default: env:BOTSYNC_TOKEN)',
+            ),
+          )
+          .option('base-url', text('Address of the platform (default: https://api.botpress.cloud)'))
+          .option('chat-url', text('Address of the chat (default: https://chat.botpress.cloud)'))
+          .option('yes', { ...flag('Use the defaults, ask nothing'), alias: 'y' })
+          .option('force', flag('Overwrite an existing configuration'))
+          .example('$0 init', 'Ask')
+          .example('$0 init --bot ID --directory ./docs', 'In a script'),
+      run(async () => (await import('./commands/init.ts')).init),
+    )
+    .command(
+      'doctor',
+      'Check config, secrets, bots, directories, state file and limits',
+      (command) =>
+        command
+          .option('send-test', flag('Send a test message'))
+          .example('$0 doctor --send-test', 'Also test notifications'),
+      run(async () => (await import('./commands/doctor.ts')).doctor),
+    );
 }

@@ -2,7 +2,7 @@ import type { LoadedConfig } from '../config/load-config.ts';
 import { renderProblem } from '../config/problem.ts';
 import { EXIT } from '../domain/exit-code.ts';
 import { systemClock } from '../service/system-clock.ts';
-import { createCommandLog } from './command-log.ts';
+import { createCommandLog } from './render/output.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { listenForStop } from './signals.ts';
 import { load } from '../run/load.ts';

@@ -51,6 +51,20 @@ export function listenForStop(
   };
 }
 
+/** Runs a task that a signal asks to end; `view` shows that, and has nothing more to show afterwards. */
+export async function withStopSignals<Result>(
+  view: StopPorts & { readonly stop: () => void },
+  task: (signals: StopSignals) => Promise<Result>,
+): Promise<Result> {
+  const signals = listenForStop(view);
+  try {
+    return await task(signals);
+  } finally {
+    view.stop();
+    signals.release();
+  }
+}
+
 /** A closing terminal that sent the signal closes within this time, in milliseconds. */
 const LOOK_AGAIN_MS = 1000;
 

@@ -1,12 +1,9 @@
 import type { Argv } from 'yargs';
-import { flag, text, type GlobalArguments } from './global-options.ts';
+import { flag, text, type GlobalArguments, type RunCommand } from './global-options.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Adds the commands on sources and records. `done` gets their exit code. */
-export function addSyncCommands(
-  parser: Argv<GlobalArguments>,
-  done: (code: number) => void,
-): Argv<GlobalArguments> {
+/** Adds the commands on sources and records. */
+export function addSyncCommands(parser: Argv<GlobalArguments>, run: RunCommand): Argv<GlobalArguments> {
   return parser
     .command(
       'sync',
@@ -48,10 +45,7 @@ export function addSyncCommands(
           .example('$0 sync', 'Run as a service: sync changes until a signal ends it')
           .example('$0 sync --once --emulator', 'Try a configuration without the platform')
           .example("$0 sync --once --force 'reports/**'", 'Send some files again'),
-      async (options) => {
-        const { sync } = await import('./commands/sync.ts');
-        done(await sync(options));
-      },
+      run(async () => (await import('./commands/sync.ts')).sync),
     )
     .command(
       'approve [source]',
@@ -64,10 +58,7 @@ export function addSyncCommands(
           })
           .option('yes', { ...flag('Approve without asking'), alias: 'y' })
           .example('$0 approve docs', 'Let the source docs continue, once'),
-      async (options) => {
-        const { approve } = await import('./commands/approve.ts');
-        done(await approve(options));
-      },
+      run(async () => (await import('./commands/approve.ts')).approve),
     )
     .command(
       'rescan [path]',
@@ -80,19 +71,13 @@ export function addSyncCommands(
           })
           .example('$0 rescan', 'Check everything now instead of at the next rescan')
           .example('$0 rescan docs/prices.md', 'Retry a failed file'),
-      async (options) => {
-        const { rescan } = await import('./commands/rescan.ts');
-        done(await rescan(options));
-      },
+      run(async () => (await import('./commands/rescan-and-reload.ts')).rescan),
     )
     .command(
       'reload',
       'Make the running service reload its configuration and secrets',
       (command) => command.example('$0 reload', 'After a change, where service.reloadOnChange is off'),
-      async (options) => {
-        const { reload } = await import('./commands/reload.ts');
-        done(await reload(options));
-      },
+      run(async () => (await import('./commands/rescan-and-reload.ts')).reload),
     )
     .command(
       'status',
@@ -113,10 +98,7 @@ export function addSyncCommands(
           })
           .example('$0 status', 'State and problems')
           .example('$0 status --watch', 'Follow what a service does'),
-      async (options) => {
-        const { status } = await import('./commands/status.ts');
-        done(await status(options));
-      },
+      run(async () => (await import('./commands/status.ts')).status),
     )
     .command(
       'history',
@@ -128,10 +110,7 @@ export function addSyncCommands(
             default: '24h',
           })
           .example('$0 history --since 7d', 'The last week, day by day'),
-      async (options) => {
-        const { history } = await import('./commands/history.ts');
-        done(await history(options));
-      },
+      run(async () => (await import('./commands/history.ts')).history),
     )
     .command(
       'ls [glob]',
@@ -151,10 +130,7 @@ export function addSyncCommands(
           .option('to-remove', flag('Files to be removed, or whose removal a halt holds back'))
           .example('$0 ls --failed', 'What is not in sync')
           .example('$0 ls --to-remove', 'Check a halted removal before approving it'),
-      async (options) => {
-        const { ls } = await import('./commands/ls.ts');
-        done(await ls(options));
-      },
+      run(async () => (await import('./commands/ls.ts')).ls),
     )
     .command(
       'prune [glob]',
@@ -175,10 +151,7 @@ export function addSyncCommands(
           })
           .example('$0 prune --kept --dry-run', 'What would be removed')
           .example("$0 prune --kept 'old/**'", 'Remove kept files below old/'),
-      async (options) => {
-        const { prune } = await import('./commands/prune.ts');
-        done(await prune(options));
-      },
+      run(async () => (await import('./commands/prune.ts')).prune),
     )
     .command(
       'verify',
@@ -196,10 +169,7 @@ export function addSyncCommands(
           })
           .example('$0 verify', 'Check that the bots have what was sent')
           .example('$0 verify --repair', 'Send missing files again'),
-      async (options) => {
-        const { verify } = await import('./commands/verify.ts');
-        done(await verify(options));
-      },
+      run(async () => (await import('./commands/verify.ts')).verify),
     )
     .command(
       'explain <path>',
@@ -208,9 +178,48 @@ export function addSyncCommands(
         command
           .positional('path', { type: 'string', demandOption: true, description: 'A file of a source' })
           .example('$0 explain docs/prices.md', 'Why a file is or is not sent'),
-      async (options) => {
-        const { explain } = await import('./commands/explain.ts');
-        done(await explain(options));
-      },
+      run(async () => (await import('./commands/explain.ts')).explain),
     );
+}
+
+/** Adds the commands on a cluster. */
+export function addClusterCommands(parser: Argv<GlobalArguments>, run: RunCommand): Argv<GlobalArguments> {
+  return parser.command(
+    'cluster',
+    'Several hosts that sync together',
+    (cluster) =>
+      cluster
+        .command(
+          'init',
+          'Make the tables of the ledger',
+          (command) =>
+            command
+              .option('role', text('The role for which the grants are printed'))
+              .option(
+                'database',
+                text(
+                  'Where the address with the role of the owner is: env:NAME or file:PATH (default: cluster.database)',
+                ),
+              )
+              .example('$0 cluster init --role botsync_host', 'With grants that can be run as they are'),
+          run(async () => (await import('./commands/cluster.ts')).clusterInit),
+        )
+        .command(
+          'status',
+          'Show hosts, units, and which host holds which unit',
+          (command) => command.example('$0 cluster status', 'Who is there, and who syncs what'),
+          run(async () => (await import('./commands/cluster.ts')).clusterStatus),
+        )
+        .command(
+          'release [unit]',
+          'Move a unit to another host, or all that this host holds',
+          (command) =>
+            command
+              .positional('unit', { type: 'string', description: 'The name of a unit' })
+              .example('$0 cluster release', 'Before this host is taken down'),
+          run(async () => (await import('./commands/cluster.ts')).clusterRelease),
+        )
+        .demandCommand(1, 1, 'Name a subcommand: init, status or release.'),
+    () => undefined,
+  );
 }

@@ -121,7 +121,7 @@ export const HISTORY_SPANS = ['1h', '24h', '30d'] as const;
 export type HistorySpan = (typeof HISTORY_SPANS)[number];
 
 /** The span without a choice. */
-export const USUAL_SPAN: HistorySpan = '24h';
+const USUAL_SPAN: HistorySpan = '24h';
 
 /** In characters; no path is longer. */
 const LONGEST = 5000;

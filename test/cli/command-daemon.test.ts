@@ -5,13 +5,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { commandDaemon } from '../../src/cli/command-daemon.ts';
 import { temporaryDirectory } from './binary.ts';
 
-const ORDER = { target: '/reload?at=once', patienceMs: 10_000, otherwise: 'start one' };
+const ORDER = { kind: 'reload', terms: { at: 'once', by: null }, otherwise: 'start one' } as const;
 
 /** A state file beside which something listens as a daemon does, and gives one answer. */
 async function stateFileOf(status: number, body: string): Promise<string> {
   const stateFile = join(temporaryDirectory(), 'state.db');
   const server = createServer((request, response) => {
-    const isAsWanted = request.method === 'POST' && request.url === ORDER.target;
+    const isAsWanted = request.method === 'POST' && request.url === '/reload?at=once';
     response.writeHead(isAsWanted ? status : 405).end(body);
   });
   server.listen(`${stateFile}.socket`);
@@ -23,6 +23,14 @@ async function stateFileOf(status: number, body: string): Promise<string> {
 test('what a daemon answers is returned', async () => {
   const stateFile = await stateFileOf(200, '{"problem":null}');
   expect(await commandDaemon(stateFile, ORDER)).toEqual({ problem: null });
+});
+
+test('a daemon that cannot do it now is a command that failed', async () => {
+  const stateFile = await stateFileOf(200, '{"rescan":null,"trouble":"the disk is full"}');
+  await expect(commandDaemon(stateFile, ORDER)).rejects.toMatchObject({
+    message: 'the disk is full',
+    exitCode: 3,
+  });
 });
 
 test.each([

@@ -182,6 +182,14 @@ describe('what is seen from outside', () => {
       { approved: ['docs'], missing: [], changed: [] },
     ]);
     await expect.poll(() => remote(site, 'c.md'), POLL).toBe('three');
+    site.write('docs/d.md', 'four');
+    await expect.poll(() => remote(site, 'd.md'), POLL).toBe('four');
+    rmSync(join(site.directory, 'docs'), { recursive: true });
+    site.write('docs/e.md', 'five');
+    const config = ['-c', './botsync.config.json'];
+    await expect
+      .poll(async () => (await run(site.directory, ['approve', '--yes', ...config], site.env)).stdout, POLL)
+      .toMatch(/^Approved.* Watch it with: botsync status -c \.\/botsync\.config\.json\n$/u);
     expect(says(daemon, 'defect')).toBe(false);
   });
 

@@ -82,6 +82,25 @@ test('help is asked for in several ways', async () => {
   }
 });
 
+test('help for a command that does not exist is refused as the command is', async () => {
+  const names = [['sinc'], ['nope', 'nope'], ['cluster', 'statsu'], ['conversation', 'delete']];
+  const outcomes = await runLines(
+    temporaryDirectory(),
+    names.flatMap((name) => [['help', ...name], name]),
+  );
+  for (const [at, name] of names.entries()) {
+    const [asked, refused] = outcomes.slice(2 * at, 2 * at + 2);
+    expect(asked, name.join(' ')).toMatchObject({ code: 2, stdout: '', stderr: refused?.stderr });
+    expect(asked?.stderr, name.join(' ')).toMatch(/^Unknown command: /u);
+  }
+  const [known, more] = await runLines(temporaryDirectory(), [
+    ['help', 'explain'],
+    ['help', 'cluster', 'release'],
+  ]);
+  expect(known?.stdout).toMatch(/^botsync explain <path>\n/u);
+  expect(more?.stdout).toMatch(/^botsync cluster release \[unit\]\n/u);
+});
+
 test('a word "help" is a word where a command takes words', async () => {
   const site = await createSite({ rules: [{ match: ['**'], index: true }] }, {}, 'auto');
   site.write('docs/a.md', 'Call us for help.\n');

@@ -48,6 +48,22 @@ test('files are listed with what is known of them, by what is asked for', async 
   expect(await list(site, '--orphans')).toEqual(['orphan.md gone orphan']);
 });
 
+test('before the first pass there is no list, and the command that makes one is named', async () => {
+  const site = await createSite();
+  site.write('docs/a.md', 'one');
+  const config = ['-c', './botsync.config.json'];
+  for (const more of [[], ['*.md'], ['--failed']])
+    expect(await run(site.directory, ['ls', ...more, ...config], site.env)).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr:
+        'no pass has ended yet, so no file is on record; run: botsync sync --once -c ./botsync.config.json\n',
+    });
+  await site.sync();
+  rmSync(join(site.directory, 'docs/a.md'));
+  expect(await run(site.directory, ['ls', ...config], site.env)).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('a halted removal can be looked at before it is approved', async () => {
   const site = await createSite({ removals: { mode: 'expire', maxCount: 1 } }, {}, 'auto');
   for (const name of ['a.md', 'b.md', 'c.md']) site.write(`docs/${name}`, name);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readRehearsal, rehearse } from '../../src/cli/rehearsal.ts';
+import { readRehearsal, rehearse } from '../../src/cli/commands/emulator.ts';
 import { UsageError } from '../../src/cli/usage-error.ts';
 import { put, start as startEmulator } from '../emulator/fixture.ts';
 import { run, start, temporaryDirectory } from './binary.ts';

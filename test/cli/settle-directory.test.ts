@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { settleDirectory } from '../../src/cli/init/settle-directory.ts';
-import type { Prompter } from '../../src/cli/init/prompter.ts';
+import { settleDirectory } from '../../src/cli/init-answers.ts';
+import type { Prompter } from '../../src/cli/prompter.ts';
 import { temporaryDirectory } from './binary.ts';
 
 /** Presses Enter at every choice, and answers at most so many questions. */

@@ -1,6 +1,6 @@
 import type { OutgoingFile } from '../../src/sync/events.ts';
 import { expect, test } from 'vitest';
-import { describeInFlight } from '../../src/cli/render/progress-line.ts';
+import { describeInFlight } from '../../src/cli/render/progress.ts';
 import { TransferTally } from '../../src/run/transfer-tally.ts';
 
 const file = (path: string, sizeBytes: number) => ({ source: 'docs', path, sizeBytes });

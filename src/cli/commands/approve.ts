@@ -6,7 +6,7 @@ import type { HaltStatus, SourceStatus } from '../../domain/status.ts';
 import { approvalEffect, approvalWords, type HostsApproval } from '../../words/asked.ts';
 import { askOthers, commandDaemon } from '../command-daemon.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
-import { openPrompter } from '../init/prompter.ts';
+import { confirm } from '../prompter.ts';
 import { print, printError, shown, printJson } from '../render/output.ts';
 import { openFeed } from '../status/status-feed.ts';
 import { UsageError } from '../usage-error.ts';
@@ -17,14 +17,7 @@ export interface ApproveOptions extends GlobalOptions {
   readonly yes: boolean;
 }
 
-interface ApprovalAnswer extends HostsApproval {
-  /** Why the daemon cannot approve now. */
-  readonly trouble: string | null;
-}
-
 type Halted = SourceStatus & { readonly halt: HaltStatus };
-
-const PATIENCE_MS = 10_000;
 
 /**
  * `botsync approve`: shows the halts and the effect of an approval, asks, and lets the running daemon continue
@@ -47,7 +40,7 @@ export async function approve({ source, yes, ...options }: ApproveOptions): Prom
   for (const one of halted) {
     const answer = await approveOne(one, loaded, { ...options, yes });
     if (options.json) printJson(answer);
-    else print(describeAnswer(answer));
+    else print(describeAnswer(answer, commandEnd(options)));
     if (!isApproved(answer)) exitCode = EXIT.incomplete;
   }
   return exitCode;
@@ -89,25 +82,16 @@ async function approveOne(
   const own = config.sources.find(({ name }) => name === source);
   const seen = halted.syncedBy === undefined || own === undefined ? null : firstSeenHere(own, halt);
   if (seen !== null) return { ...nothing, failed: [{ source, reason: isSeenHere(seen) }] };
-  if (!yes && !(await isConfirmed(source)))
+  if (!yes && !(await confirm('approve asks before it approves', `Approve this for ${source}?`)))
     return { ...nothing, failed: [{ source, reason: 'you did not confirm it' }] };
   const wanted = { kind: 'approve', source, terms: { halt: halt.digest } } as const;
   const { others } = await askOthers(loaded, wanted);
   if (others.length > 0) return { ...nothing, passedOn: others };
-  const { trouble, ...answer } = (await commandDaemon(config.stateFile, {
-    target: `/approve?${new URLSearchParams({ source, halt: halt.digest }).toString()}`,
-    patienceMs: PATIENCE_MS,
+  return (await commandDaemon(config.stateFile, {
+    kind: 'approve',
+    terms: { source, halt: halt.digest },
     otherwise: `run: botsync sync --once --allow-removals${commandEnd(options)}`,
-  })) as ApprovalAnswer;
-  if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
-  return answer;
-}
-
-async function isConfirmed(source: string): Promise<boolean> {
-  const prompter = await openPrompter();
-  if (prompter === null)
-    throw new UsageError('approve asks before it approves; where it cannot ask, add --yes');
-  return await prompter.confirm(`Approve this for ${source}?`);
+  })) as HostsApproval;
 }
 
 function describe(
@@ -132,7 +116,7 @@ function isApproved({ approved, passedOn = [] }: HostsApproval): boolean {
   return approved.length + passedOn.length > 0;
 }
 
-function describeAnswer(answer: HostsApproval): string {
+function describeAnswer(answer: HostsApproval, rest: string): string {
   const words = approvalWords(answer).map(shown).join('\n');
-  return isApproved(answer) ? `${words} Watch it with: botsync status` : words;
+  return isApproved(answer) ? `${words} Watch it with: botsync status${rest}` : words;
 }

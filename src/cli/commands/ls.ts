@@ -9,7 +9,7 @@ import { systemClock } from '../../service/system-clock.ts';
 import { listFiles, type FileEntry, type PlatformState } from '../../sync/plan/list-files.ts';
 import { Turns } from '../../sync/plan/turns.ts';
 import { findSources } from '../../sync/sources/source.ts';
-import type { GlobalOptions } from '../global-options.ts';
+import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../../run/load.ts';
 import { withRecords } from '../../run/read-records.ts';
 import { printNoService } from '../command-daemon.ts';
@@ -20,6 +20,7 @@ import { EventFeed } from '../../run/event-feed.ts';
 import { stopBy } from '../../run/stop.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { listenForStop } from '../signals.ts';
+import { UsageError } from '../usage-error.ts';
 import { PassView } from '../render/pass-view.ts';
 
 export interface LsOptions extends GlobalOptions {
@@ -86,11 +87,18 @@ export async function ls(options: LsOptions): Promise<number> {
       const turns = new Turns(systemClock);
       const nowMs = Date.now() + reader.platformAheadMs();
       const sources = findSources(config, name);
+      let isEmpty = true;
       for (const entry of listFiles({ config, platformName: name, sources, state: reader, nowMs })) {
+        isEmpty = false;
         if (isWanted(entry)) show(entry, isUnderOwnKey(entry, config), options.json);
         const turn = turns.step();
         if (turn !== null) await turn;
       }
+      if (isEmpty && !orphans && reader.overview.lastPass() === null)
+        throw new UsageError(
+          `no pass has ended yet, so no file is on record; run: ${holder === null ? 'botsync sync --once' : 'botsync status'}${commandEnd(options)}`,
+          EXIT.incomplete,
+        );
       if (!options.json) {
         printHalts(config, reader);
         printNoService(holder, reader);

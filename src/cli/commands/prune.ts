@@ -15,13 +15,13 @@ import { listFiles } from '../../sync/plan/list-files.ts';
 import { findSources, type Source } from '../../sync/sources/source.ts';
 import { pruneWords, type HostsPrune } from '../../words/asked.ts';
 import { placeOf } from '../../words/place.ts';
-import { askOthers, commandDaemon } from '../command-daemon.ts';
+import { askOthers, commandDaemon, demandReady } from '../command-daemon.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
-import { openPrompter } from '../init/prompter.ts';
+import { confirm } from '../prompter.ts';
 import { readGlob } from '../arguments.ts';
 import { print, printError, shown, printJson } from '../render/output.ts';
 import { PassView } from '../render/pass-view.ts';
-import { listenForStop } from '../signals.ts';
+import { withStopSignals } from '../signals.ts';
 import { UsageError } from '../usage-error.ts';
 
 export interface PruneOptions extends GlobalOptions {
@@ -37,8 +37,6 @@ interface KeptOfSource {
 
 /** Files that are listed before the question. */
 const NAMED = 10;
-
-const PATIENCE_MS = 10_000;
 
 /**
  * `botsync prune --kept`: lists the kept files, asks, and has the running daemon or a pass remove them. Returns the
@@ -129,10 +127,7 @@ async function isConfirmed(all: readonly KeptOfSource[], count: number): Promise
       ...(count > NAMED ? [`  … and ${(count - NAMED).toLocaleString('en')} more; --dry-run lists all`] : []),
     ].join('\n'),
   );
-  const prompter = await openPrompter();
-  if (prompter === null)
-    throw new UsageError('prune asks before it removes files; where it cannot ask, add --yes');
-  return await prompter.confirm('Remove these files from the platform?');
+  return await confirm('prune asks before it removes files', 'Remove these files from the platform?');
 }
 
 /** Without a daemon: a pass removes the files, after its checks. */
@@ -142,18 +137,14 @@ async function pruneByPass(files: readonly FileRecord[], options: PruneOptions):
   const wanted = new Set(files.map(idOf));
   const view = new PassView(options);
   const sync = openSyncFor({ config, emulator, log: view.log }, [view.listener]);
-  const signals = listenForStop(view);
-  try {
+  return await withStopSignals(view, async ({ stop }) => {
     const { outcome } = await sync.pass({
       isPruned: (file) => wanted.has(idOf(file)),
-      signal: signals.stop,
+      signal: stop,
       howToApprove: `run: botsync sync --once --allow-removals${commandEnd(options)}`,
     });
     return exitCodeOf(outcome);
-  } finally {
-    view.stop();
-    signals.release();
-  }
+  });
 }
 
 async function askForPrune(
@@ -163,20 +154,14 @@ async function askForPrune(
 ): Promise<HostsPrune> {
   const { name } = source.config;
   const digest = digestOfKept(files);
-  const { others } = await askOthers(loaded, {
-    kind: 'prune',
-    source: name,
-    terms: { glob: glob ?? null, digest },
-  });
+  const terms = { glob: glob ?? null, digest };
+  const { others } = await askOthers(loaded, { kind: 'prune', source: name, terms });
   const [other] = others;
   if (other !== undefined) return { kind: 'passed-on', host: other.host };
-  const query = new URLSearchParams({ source: name, digest, ...(glob !== undefined && { glob }) });
-  const { prune: asked, trouble } = (await commandDaemon(loaded.config.stateFile, {
-    target: `/prune?${query.toString()}`,
-    patienceMs: PATIENCE_MS,
+  const { prune: asked } = (await commandDaemon(loaded.config.stateFile, {
+    kind: 'prune',
+    terms: { source: name, ...terms },
     otherwise: 'another command uses its state file: run this again when that has ended',
-  })) as { readonly prune: HostsPrune | null; readonly trouble: string | null };
-  if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
-  if (asked === null) throw new UsageError('botsync is starting or stopping', EXIT.incomplete);
-  return asked;
+  })) as { readonly prune: HostsPrune | null };
+  return demandReady(asked);
 }

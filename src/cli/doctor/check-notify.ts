@@ -1,35 +1,28 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
-import { EXIT } from '../../domain/exit-code.ts';
 import type { LookupFailure } from '../../domain/failure.ts';
 import type { ConversationMemory, Messenger } from '../../notify/messenger.ts';
 import { wordTest } from '../../notify/words.ts';
 import { findHolder } from '../../service/process-lock.ts';
-import type { GlobalOptions } from '../global-options.ts';
 import { holdLock, useStateFile } from '../../run/state-file.ts';
-import { platformName } from '../../run/load.ts';
 import { messengerPorts, openMessenger, stateConversations } from '../../run/open-messenger.ts';
 import { withStateFile } from '../../run/read-state-file.ts';
 import { describeRun } from '../../run/notifier.ts';
 import type { NoticeReader } from '../../store/notices.ts';
 import type { Session } from '../session.ts';
-import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
-import { SyncError } from '../../run/sync-error.ts';
+import { broken, doubtful, fine, orFinding, refusal, type Diagnosis, type Examination } from './finding.ts';
 
 /** Checks whether notifications could be sent, without sending any. */
-export async function checkNotify(
-  loaded: LoadedConfig,
-  options: GlobalOptions,
-  session: Session,
-): Promise<Diagnosis[]> {
+export async function checkNotify(examination: Examination): Promise<Diagnosis[]> {
+  const { loaded, session } = examination;
   const { notify, cluster, stateFile } = loaded.config;
   if (notify === null) return [];
   const check = async (memory: ConversationMemory): Promise<Diagnosis[]> => {
-    const messenger = makeMessenger(loaded, options, session, memory);
+    const messenger = makeMessenger(examination, memory);
     const checked = await messenger.check(session.signal);
-    if (checked.kind === 'failed') return [diagnose(checked.failure)];
+    if (checked.kind === 'failed') return [cannotSend(checked.failure)];
     const found = await messenger.find();
-    if (found.kind === 'failed') return [diagnose(found.failure)];
+    if (found.kind === 'failed') return [cannotSend(found.failure)];
     const where =
       found.value === null
         ? 'a conversation that is created with the first message'
@@ -44,11 +37,8 @@ export async function checkNotify(
 }
 
 /** Sends a test message. A conversation that is created for it is remembered. */
-export async function sendTest(
-  loaded: LoadedConfig,
-  options: GlobalOptions,
-  session: Session,
-): Promise<Diagnosis[]> {
+export async function sendTest(examination: Examination): Promise<Diagnosis[]> {
+  const { loaded, options, session } = examination;
   const { config } = loaded;
   const { cluster, stateFile } = config;
   if (config.notify === null)
@@ -57,9 +47,9 @@ export async function sendTest(
     ];
   const text = wordTest(describeRun(options, config, 'approve'));
   const send = async (memory: ConversationMemory): Promise<Diagnosis[]> => {
-    const messenger = makeMessenger(loaded, options, session, memory);
+    const messenger = makeMessenger(examination, memory);
     const sent = await messenger.send({ type: 'text', text }, session.signal);
-    if (sent.kind === 'failed') return [diagnose(sent.failure)];
+    if (sent.kind === 'failed') return [cannotSend(sent.failure)];
     return [
       fine('notify', `a test message was sent to the conversation ${sent.value}: check that it arrived`),
     ];
@@ -69,7 +59,7 @@ export async function sendTest(
     if (findHolder(stateFile) === null) return await withOwnState(stateFile, send);
     return await withStateFile(stateFile, async ({ reader }) => {
       const memory = readOnly(reader.notices);
-      const found = await makeMessenger(loaded, options, session, memory).find();
+      const found = await makeMessenger(examination, memory).find();
       if (found.kind === 'ok' && found.value !== null) return await send(memory);
       const message = 'the conversation does not exist yet; the running botsync will create it';
       return [doubtful('notify', message, 'see its log for the reason, or stop it and try again')];
@@ -113,14 +103,11 @@ async function withConversations<T>(
 }
 
 function makeMessenger(
-  { config }: LoadedConfig,
-  options: GlobalOptions,
-  session: Session,
+  { loaded: { config }, options: { emulator }, platformName, session }: Examination,
   memory: ConversationMemory,
 ): Messenger {
-  const { emulator } = options;
   const ports = messengerPorts(session, config, emulator);
-  return openMessenger(ports, config, platformName(options, config), emulator, memory);
+  return openMessenger(ports, config, platformName, emulator, memory);
 }
 
 /** Reports missing settings, and problems with a secret or the state file, as findings. */
@@ -130,24 +117,10 @@ async function withoutUsageErrors(
 ): Promise<Diagnosis[]> {
   const lacking = credentials.lacking('notify');
   if (lacking.length > 0) return lacking.map((problem) => broken('notify', renderProblem(problem), null));
-  try {
-    return await look();
-  } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
-    return [broken('notify', error.message, null)];
-  }
+  return await orFinding('notify', look);
 }
 
-function diagnose(failure: LookupFailure): Diagnosis {
-  const message = `notifications cannot be sent: ${failure.message}`;
-  switch (failure.kind) {
-    case 'credentials':
-      return broken('notify', message, null, EXIT.credentials);
-    case 'transient':
-      return broken('notify', message, 'check the network, platform.baseUrl and platform.chatUrl');
-    case 'not-found':
-    case 'quota':
-    case 'refused':
-      return broken('notify', message, null);
-  }
+function cannotSend(failure: LookupFailure): Diagnosis {
+  const fixes = { transient: 'check the network, platform.baseUrl and platform.chatUrl' };
+  return refusal('notify', 'notifications cannot be sent', failure, fixes);
 }

@@ -1,12 +1,10 @@
 import ms from 'ms';
-import type { Config } from '../../config/config.ts';
 import type { OptionalFailure, Outcome } from '../../domain/failure.ts';
 import { NO_FILE, type OptionalOperation, LOSSES } from '../../domain/file-catalog.ts';
 import type { UnservedOperation } from '../../store/remote.ts';
 import { targetOf } from '../../sync/sources/source.ts';
-import type { Clients } from '../../run/platform/clients.ts';
-import type { Records } from '../../run/read-state-file.ts';
-import { doubtful, fine, type Diagnosis } from './finding.ts';
+import type { Session } from '../session.ts';
+import { doubtful, fine, type Diagnosis, type Examination } from './finding.ts';
 import { SyncError } from '../../run/sync-error.ts';
 
 /** The availability of an operation for a bot. `unknown`: the request failed. */
@@ -17,12 +15,8 @@ type Availability =
 type Availabilities = readonly (readonly [OptionalOperation, Availability])[];
 
 /** Checks which optional operations each bot has, by requests that change nothing. */
-export async function checkOperations(
-  config: Config,
-  platformName: string,
-  { clients, records }: { readonly clients: Clients; readonly records: Records },
-  signal: AbortSignal,
-): Promise<Diagnosis[]> {
+export async function checkOperations(examination: Examination): Promise<Diagnosis[]> {
+  const { config } = examination.loaded;
   if (config.platform.operations === 'specified') {
     const message = 'platform.operations is "specified": only the five specified operations are used';
     return [fine('operations', message)];
@@ -30,18 +24,17 @@ export async function checkOperations(
   const bots = [...new Set(config.sources.map(({ botId }) => botId))];
   const found: Diagnosis[] = [];
   for (const botId of bots) {
-    const asked = await askBot(botId, clients, signal);
-    found.push(
-      ...describeBot(botId, [...asked, ...(await readRemembered(config, platformName, botId, records))]),
-    );
+    const asked = await askBot(botId, examination.session);
+    found.push(...describeBot(botId, [...asked, ...(await readRemembered(botId, examination))]));
   }
   return found;
 }
 
-async function askBot(botId: string, clients: Clients, signal: AbortSignal): Promise<Availabilities> {
-  const catalog = clients.catalog();
+async function askBot(botId: string, session: Session): Promise<Availabilities> {
+  const { signal } = session;
+  const catalog = session.catalog();
   if (catalog === null) return [];
-  const lookups = clients.lookups(botId);
+  const lookups = session.lookups(botId);
   return [
     ['list', availabilityAfter(await catalog.list(botId, { kind: 'ids', ids: [NO_FILE] }, signal))],
     ['get', availabilityAfter(await catalog.get(botId, NO_FILE, signal))],
@@ -69,10 +62,8 @@ function availabilityAfter(outcome: Outcome<unknown, OptionalFailure>): Availabi
 
 /** Reads the availability of operations that change files, as recorded by a sync. */
 async function readRemembered(
-  config: Config,
-  platformName: string,
   botId: string,
-  records: Records,
+  { loaded: { config }, platformName, records }: Examination,
 ): Promise<Availabilities> {
   const source = config.sources.find((one) => one.botId === botId);
   if (source === undefined) return [];

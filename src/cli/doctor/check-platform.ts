@@ -5,12 +5,12 @@ import type { LookupFailure, OptionalFailure } from '../../domain/failure.ts';
 import type { PlatformAdministration } from '../../platform/administration.ts';
 import type { BotSummary } from '../../platform/resources.ts';
 import { describe } from '../render/resource.ts';
-import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
+import { checkOperations } from './check-operations.ts';
+import { broken, doubtful, fine, refusal, worst, type Diagnosis, type Examination } from './finding.ts';
 import { NO_FILE } from '../../domain/file-catalog.ts';
 import type { Clients } from '../../run/platform/clients.ts';
 import { secretPlace } from '../credential-advice.ts';
 import { excessesOf, type Additions } from '../../domain/usage.ts';
-import type { Records } from '../../run/read-state-file.ts';
 import { SyncError } from '../../run/sync-error.ts';
 import { whyNotAsked } from '../../run/usage.ts';
 import { systemClock } from '../../service/system-clock.ts';
@@ -22,14 +22,35 @@ import { describeExcess, describeUsage } from '../../words/usage.ts';
 /** A larger difference should be corrected, in milliseconds. */
 const LARGEST_SKEW_MS = 60_000;
 
+/** Checks what the configuration needs of the platform, as far as it has the credentials to ask. */
+export async function checkPlatform(examination: Examination): Promise<Diagnosis[]> {
+  const { loaded, session } = examination;
+  const { config } = loaded;
+  const { credentials, administration, signal } = session;
+  // Reported with the secrets already.
+  if (credentials.find('platform.token')?.kind === 'problem') return notAsked('there is no token');
+  const lacking = credentials.lacking('admin');
+  const first = lacking.find(({ field }) => field === 'platform.token') ?? lacking[0];
+  if (first !== undefined) {
+    const reason = `${first.field} ${first.message}`;
+    if (credentials.lacking('files').length > 0) return notAsked(reason);
+    const found = await checkToken(config, session, reason, signal);
+    return worst(found) === EXIT.ok ? [...found, ...(await checkOperations(examination))] : found;
+  }
+  const found = await checkWorkspace(config, administration(), signal);
+  // A second request would be refused, too.
+  if (worst(found) !== EXIT.ok || credentials.lacking('files').length > 0) return found;
+  return [...found, ...(await checkOperations(examination)), ...(await checkUsage(examination))];
+}
+
 /** Checks the token, the bots, the integration and the clock with the platform. */
-export async function checkPlatform(
+async function checkWorkspace(
   config: Config,
   administration: PlatformAdministration,
   signal: AbortSignal,
 ): Promise<Diagnosis[]> {
   const listed = await administration.listBots(signal);
-  if (listed.kind === 'failed') return [diagnose('token', 'the bots cannot be listed', listed.failure)];
+  if (listed.kind === 'failed') return [failed('token', 'the bots cannot be listed', listed.failure)];
   const bots = listed.value;
   return [
     fine('token', `valid; the workspace has ${bots.length} ${bots.length === 1 ? 'bot' : 'bots'}`),
@@ -40,7 +61,7 @@ export async function checkPlatform(
 }
 
 /** `reason`: what the configuration lacks for a request. */
-export function notAsked(reason: string): Diagnosis[] {
+function notAsked(reason: string): Diagnosis[] {
   return [doubtful('token', `was not checked: ${reason}`, null)];
 }
 
@@ -75,7 +96,7 @@ async function checkIntegration(
     return [fine('integration', `${name} ${describe(version)} is in the hub: ${describe(title) || id}`)];
   }
   if (found.failure.kind !== 'not-found')
-    return [diagnose('integration', `${name} cannot be looked up`, found.failure)];
+    return [failed('integration', `${name} cannot be looked up`, found.failure)];
   const fix = 'check platform.identity.integrationName; private integrations cannot be looked up';
   return [doubtful('integration', `${name} is not in the hub`, fix)];
 }
@@ -92,19 +113,11 @@ function checkClock(skewMs: number): Diagnosis {
     : doubtful('clock', off, 'set it, best with a time service: timedatectl set-ntp true');
 }
 
-function diagnose(check: string, what: string, failure: LookupFailure): Diagnosis {
-  const message = `${what}: ${failure.message}`;
-  switch (failure.kind) {
-    case 'credentials':
-      return broken(check, message, null, EXIT.credentials);
-    case 'not-found':
-      return broken(check, message, 'check platform.baseUrl');
-    case 'transient':
-      return broken(check, message, 'check the network and platform.baseUrl, then try again');
-    case 'quota':
-    case 'refused':
-      return broken(check, message, null);
-  }
+function failed(check: string, what: string, failure: LookupFailure): Diagnosis {
+  return refusal(check, what, failure, {
+    'not-found': 'check platform.baseUrl',
+    transient: 'check the network and platform.baseUrl, then try again',
+  });
 }
 
 /**
@@ -165,17 +178,13 @@ function diagnoseToken({ platform: { token } }: Config, botId: string, failure: 
 }
 
 /** Checks the quotas of the workspace against the usage and what the next pass would add. */
-export async function checkUsage(
-  config: Config,
-  platformName: string,
-  { clients, records }: { readonly clients: Clients; readonly records: Records },
-  signal: AbortSignal,
-): Promise<Diagnosis[]> {
-  if (config.platform.operations === 'specified') return [];
-  const asked = await clients.usage().all(signal);
+async function checkUsage(examination: Examination): Promise<Diagnosis[]> {
+  const { loaded, session } = examination;
+  if (loaded.config.platform.operations === 'specified') return [];
+  const asked = await session.usage().all(session.signal);
   if (asked.kind === 'failed') return [doubtful('usage', whyNotAsked(asked), null)];
   const usages = asked.value;
-  const additions = await planned(config, platformName, records, signal);
+  const additions = await planned(examination);
   const fix = 'delete files or raise the quota; other files are not affected';
   return [
     ...describeUsage(usages, additions).map((line) => fine('usage', line)),
@@ -186,12 +195,12 @@ export async function checkUsage(
 }
 
 /** Returns what the next pass would add; `null` if unknown. */
-async function planned(
-  config: Config,
-  platformName: string,
-  records: Records,
-  signal: AbortSignal,
-): Promise<Additions | null> {
+async function planned({
+  loaded: { config },
+  platformName,
+  records,
+  session: { signal },
+}: Examination): Promise<Additions | null> {
   try {
     return await records.read(async ({ reader }) => {
       const sources = findSources(config, platformName);

@@ -1,5 +1,21 @@
+import type { LoadedConfig } from '../../config/load-config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
+import type { LookupFailure } from '../../domain/failure.ts';
+import type { Records } from '../../run/read-state-file.ts';
+import { SyncError } from '../../run/sync-error.ts';
+import type { GlobalOptions } from '../global-options.ts';
+import type { Session } from '../session.ts';
 import { shown } from '../render/output.ts';
+
+/** The input of the checks. */
+export interface Examination {
+  readonly loaded: LoadedConfig;
+  readonly options: GlobalOptions;
+  /** The platform's name in the records. */
+  readonly platformName: string;
+  readonly session: Session;
+  readonly records: Records;
+}
 
 /** A result of a check; `botsync doctor --json` prints these. */
 export interface Finding {
@@ -34,6 +50,27 @@ export function broken(
   exitCode: number = EXIT.incomplete,
 ): Diagnosis {
   return { finding: { check, status: 'fail', message, fix }, exitCode };
+}
+
+/** Reports a failed request. `fixes`: by kind of failure. */
+export function refusal(
+  check: string,
+  what: string,
+  { kind, message }: LookupFailure,
+  fixes: Readonly<Partial<Record<LookupFailure['kind'], string>>>,
+): Diagnosis {
+  const exitCode = kind === 'credentials' ? EXIT.credentials : EXIT.incomplete;
+  return broken(check, `${what}: ${message}`, fixes[kind] ?? null, exitCode);
+}
+
+/** Reports a `SyncError` as the finding of a check. */
+export async function orFinding(check: string, find: () => Promise<Diagnosis[]>): Promise<Diagnosis[]> {
+  try {
+    return await find();
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    return [broken(check, error.message, null)];
+  }
 }
 
 /** Returns the common exit code: 4 before 3 before 0. */

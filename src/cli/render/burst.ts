@@ -1,6 +1,11 @@
 import type { FileEvent, Transferred } from '../../domain/report.ts';
 import type { LogLevel, Words } from '../../service/logger.ts';
 import { bytesText, countText, durationText } from '../../service/amounts.ts';
+import { type DaemonSituation, type Emit, listener } from '../../sync/events.ts';
+import { holdOf, Progress, type Hold } from './progress.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { haltAsFileEvent } from '../../words/halt.ts';
+import type { FileInFlight } from '../../run/transfer-tally.ts';
 
 /** A burst is over after this time without changes, in milliseconds. */
 const QUIET_MS = 1000;
@@ -164,4 +169,115 @@ function describe({ uploaded, renewed, updated, removed, bytes }: Counts, tookMs
     .map(([count, what]) => `${count.toLocaleString('en')} ${what}`);
   if (parts.length === 0) return 'the platform has confirmed every file';
   return `${parts.join(', ')}${bytes > 0 ? `, ${bytesText(bytes)}` : ''} (${durationText(tookMs)})`;
+}
+
+/** Interval of checks for the end of all work, in milliseconds. */
+const LOOK_MS = 500;
+
+/** Follows the work of a daemon from the first change to the last: by a progress line, and a summary at the end. */
+export class ProgressWatch {
+  readonly #progress: Progress;
+  readonly #burst = new Burst(() => performance.now());
+  readonly #situation: () => DaemonSituation | null;
+  readonly #report: (news: BurstNews) => void;
+  #timer: NodeJS.Timeout | null = null;
+  /** The first pass is not over; only of this one the progress line shows the total. */
+  #isFirst = true;
+
+  /**
+   * @param isShown - whether there is a terminal for the progress line.
+   * @param situation - `null` while no daemon runs.
+   */
+  constructor(isShown: boolean, situation: () => DaemonSituation | null, report: (news: BurstNews) => void) {
+    this.#situation = situation;
+    this.#report = report;
+    this.#progress = new Progress(isShown, () => this.#hold());
+  }
+
+  /** Largest first. */
+  get inFlight(): readonly FileInFlight[] {
+    return this.#progress.tally.inFlight;
+  }
+
+  /** Writes lines above the progress line. */
+  log(lines: string): void {
+    this.#progress.log(lines);
+  }
+
+  readonly listener: Emit = (event) => {
+    const isOfPass = event.kind === 'counting' || event.kind === 'expected';
+    if (this.#isFirst || !isOfPass) this.#progress.listener(event);
+    this.#own(event);
+  };
+
+  readonly #own = listener({
+    file: ({ file, transferred }) => {
+      this.#note(file, transferred);
+    },
+    halted: (event) => {
+      this.#note(haltAsFileEvent(event));
+    },
+    'attempt-began': () => {
+      this.#watch();
+    },
+    'pass-ended': ({ exitCode, summary }) => {
+      this.#burst.passEnded(exitCode === EXIT.ok, summary.unconfirmed);
+      this.#isFirst = false;
+      this.#watch();
+    },
+  });
+
+  #note(event: FileEvent, transferred?: Transferred): void {
+    this.#burst.note(event, transferred);
+    if (this.#burst.isPending) this.#watch();
+  }
+
+  /** Erases the line and stops watching. */
+  end(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    this.#rest();
+  }
+
+  #watch(): void {
+    this.#timer ??= setInterval(() => {
+      this.#look();
+    }, LOOK_MS).unref();
+  }
+
+  #look(): void {
+    const situation = this.#situation();
+    const isBusy = this.#isBusy();
+    if (!isBusy) this.#rest();
+    if (situation === null) return;
+    const news = this.#burst.news(situation, isBusy);
+    if (news !== null) this.#report(news);
+    if (!isBusy && !this.#burst.isPending) this.end();
+  }
+
+  /** Resets the progress line; the next change starts at zero. */
+  #rest(): void {
+    this.#progress.stop();
+    this.#progress.tally.reset();
+  }
+
+  #isBusy(): boolean {
+    const activity = this.#situation()?.activity;
+    if (activity === undefined) return false;
+    return (
+      activity.activity !== 'watching' || activity.queued + activity.sending > 0 || activity.outage !== null
+    );
+  }
+
+  #hold(): Hold | null {
+    const situation = this.#situation();
+    if (situation === null) return null;
+    const { outage } = situation.activity;
+    const current = outage && {
+      sinceMs: Date.parse(outage.since),
+      nextProbeMs: outage.nextTry === null ? null : Date.parse(outage.nextTry),
+      reason: outage.reason,
+    };
+    return holdOf(current, situation.pausedForMs, null);
+  }
 }

@@ -5,14 +5,14 @@ import type { ServiceManager } from '../../service/systemd-notify.ts';
 import { DaemonNews } from '../../run/daemon/daemon-news.ts';
 import { GRACE_MS } from '../../run/stop.ts';
 import { version } from '../../run/version.ts';
-import { logReader, logSettings } from '../command-log.ts';
+import { logReader, logSettings } from './output.ts';
 import { credentialAdvice } from '../credential-advice.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { durationText } from '../../service/amounts.ts';
-import { describeInFlight } from './progress-line.ts';
+import { describeInFlight } from './progress.ts';
 import { drainOutput, neverWaitForReaders, printJson } from './output.ts';
 import { describeSummary } from '../../words/pass.ts';
-import { ProgressWatch } from './progress-watch.ts';
+import { ProgressWatch } from './burst.ts';
 import type { Config } from '../../config/config.ts';
 
 /** The output of a daemon: log lines, results as JSON Lines with `--json`, and the status for the service manager. */

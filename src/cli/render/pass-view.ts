@@ -1,15 +1,15 @@
 import type { Summary } from '../../domain/report.ts';
 import { createLog, type StyledLog, retryWords } from '../../service/logger.ts';
-import { listener } from '../../sync/events.ts';
+import { listener, type Emit } from '../../sync/events.ts';
 import { GRACE_MS } from '../../run/stop.ts';
 import type { RefusedSource } from '../../run/api.ts';
-import { logReader, logSettings } from '../command-log.ts';
+import { logReader, logSettings } from './output.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { durationText } from '../../service/amounts.ts';
 import { eventLevel, eventWords, haltWords } from '../../words/event.ts';
 import { holdOf, Progress, type Hold } from './progress.ts';
-import { describeInFlight } from './progress-line.ts';
-import { print, shown, writeError, printJson, paintFor } from './output.ts';
+import { describeInFlight } from './progress.ts';
+import { print, shown, printJson, paintFor } from './output.ts';
 import { haltAsFileEvent } from '../../words/halt.ts';
 import { placeOf } from '../../words/place.ts';
 import { describeUsage, usageForPrograms } from '../../words/usage.ts';
@@ -41,11 +41,7 @@ export class PassView {
     this.#json = json;
     this.showsProgress = reader === 'terminal' && logFormat !== 'json' && process.env['TERM'] !== 'dumb';
     this.#logsFiles = !this.showsProgress || logLevel !== undefined;
-    this.#progress = new Progress({
-      terminal: process.stderr,
-      write: writeError,
-      hold: () => this.#hold(),
-    });
+    this.#progress = new Progress(this.showsProgress, () => this.#hold());
     this.log = createLog(logSettings({ logLevel, logFormat }, reader), (lines) => {
       this.#progress.log(lines);
     });
@@ -56,7 +52,12 @@ export class PassView {
     return [...this.#refusals.values()];
   }
 
-  readonly listener = listener({
+  readonly listener: Emit = (event) => {
+    this.#progress.listener(event);
+    this.#own(event);
+  };
+
+  readonly #own = listener({
     file: ({ file, transferred, failure }) => {
       const { source, error } = file;
       if (error !== undefined && failure?.kind === 'credentials')
@@ -83,28 +84,6 @@ export class PassView {
     },
     retrying: ({ path, reason, delayMs }) => {
       this.log.say('info', retryWords(path, reason, delayMs), { path, reason, delayMs: Math.round(delayMs) });
-    },
-    'attempt-began': (event) => {
-      if (this.showsProgress) this.#progress.show();
-      this.#progress.tally.listener(event);
-    },
-    'attempt-progress': (event) => {
-      this.#progress.tally.listener(event);
-    },
-    'attempt-ended': (event) => {
-      this.#progress.tally.listener(event);
-    },
-    sent: ({ bytes }) => {
-      this.#progress.tally.done(bytes);
-    },
-    counting: ({ files }) => {
-      if (this.showsProgress) this.#progress.look(files);
-    },
-    expected: ({ files, bytes }) => {
-      if (this.showsProgress) this.#progress.expect(files, bytes);
-    },
-    confirming: ({ words }) => {
-      if (this.showsProgress) this.#progress.say(words);
     },
     waiting: ({ read }) => {
       this.#hold = () => {
@@ -166,10 +145,6 @@ export class PassView {
     this.end(counts, false, true);
     // Ctrl-C also ended the reader of standard output in a pipe.
     if (!process.stdout.isTTY && this.#interrupted.length > 0) this.log.warn(this.#interruptedWords());
-  }
-
-  warn(message: string): void {
-    this.log.warn(message);
   }
 
   /** Prints the end of a pass or a dry run; `isCutShort`: not all files were checked. */

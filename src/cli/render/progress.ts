@@ -1,7 +1,10 @@
+import { listener, type Emit } from '../../sync/events.ts';
 import { LiveLine } from './live-frame.ts';
-import { progressLine, type ProgressFacts } from './progress-line.ts';
-import { TransferTally, type FileInFlight } from '../../run/transfer-tally.ts';
+import { writeError, shown } from './output.ts';
+import { TransferTally, type FileInFlight, type Expected, type Rate } from '../../run/transfer-tally.ts';
 import type { Outage } from '../../sync/pass/circuit-breaker.ts';
+import { bytesText, clockText, countText, durationText } from '../../service/amounts.ts';
+import { cutEnd, cutStart, widthOf } from './text-layout.ts';
 
 /** The interval of redrawing, in milliseconds. */
 const FRAME_MS = 125;
@@ -16,20 +19,14 @@ const NAMED_AFTER_MS = 1000;
 /** Why nothing is sent for a while; times are milliseconds from now, `null` if unknown. */
 export type Hold = Omit<Extract<ProgressFacts, { readonly kind: 'waiting' }>, 'kind'>;
 
-export interface ProgressPorts {
-  readonly terminal: Pick<NodeJS.WriteStream, 'columns' | 'on' | 'off'>;
-  readonly write: (text: string) => void;
-  /** `null` while nothing prevents sending. */
-  readonly hold: () => Hold | null;
-}
-
-/** Shows a progress line on a terminal, from the first call until `stop`. */
+/** Counts what is sent, and shows it as a line on a terminal, from the first event until `stop`. */
 export class Progress {
   readonly tally = new TransferTally(() => performance.now());
-  readonly #ports: ProgressPorts;
-  readonly #line: LiveLine;
+  readonly #hold: () => Hold | null;
+  readonly #line = new LiveLine({ write: writeError, columns });
   #timer: NodeJS.Timeout | null = null;
   #beganMs = 0;
+  /** Files checked so far. */
   #lookedAt: number | null = null;
   #text: { readonly text: string; readonly sinceMs: number } | null = null;
   readonly #draw = (): void => {
@@ -38,31 +35,39 @@ export class Progress {
   readonly #stop = (): void => {
     this.stop();
   };
+  readonly listener: Emit;
 
-  constructor(ports: ProgressPorts) {
-    this.#ports = ports;
-    const columns = (): number => ports.terminal.columns || 80;
-    this.#line = new LiveLine({ write: ports.write, columns });
+  /**
+   * @param isShown - whether there is a terminal for the line; else files are only counted.
+   * @param hold - `null` while nothing prevents sending.
+   */
+  constructor(isShown: boolean, hold: () => Hold | null) {
+    this.#hold = hold;
+    this.listener = (event) => {
+      this.tally.listener(event);
+      if (event.kind === 'sent') this.tally.done(event.bytes);
+      if (isShown) this.#showEvent(event);
+    };
   }
 
-  /** `files`: files checked so far. */
-  look(files: number): void {
-    this.#lookedAt = files;
-    this.show();
-  }
-
-  /** The total to send. */
-  expect(files: number, bytes: number): void {
-    this.tally.expected = files === 0 ? null : { files, bytes };
-    this.#lookedAt = null;
-    if (files > 0) this.show();
-  }
-
-  /** Shows a text instead, with the time since then. */
-  say(text: string): void {
-    this.#text = { text, sinceMs: this.#text?.sinceMs ?? performance.now() };
-    this.show();
-  }
+  readonly #showEvent = listener({
+    'attempt-began': () => {
+      this.#show();
+    },
+    counting: ({ files }) => {
+      this.#lookedAt = files;
+      this.#show();
+    },
+    expected: ({ files, bytes }) => {
+      this.tally.expected = files === 0 ? null : { files, bytes };
+      this.#lookedAt = null;
+      if (files > 0) this.#show();
+    },
+    confirming: ({ words }) => {
+      this.#text = { text: words, sinceMs: this.#text?.sinceMs ?? performance.now() };
+      this.#show();
+    },
+  });
 
   /** Writes lines above the progress line, if there is one. */
   log(lines: string): void {
@@ -75,18 +80,17 @@ export class Progress {
     this.#timer = null;
     this.#lookedAt = null;
     this.#text = null;
-    this.#ports.terminal.off('resize', this.#draw);
+    process.stderr.off('resize', this.#draw);
     process.off('exit', this.#stop);
     this.#line.clear();
   }
 
-  /** Shows the line until `stop`. */
-  show(): void {
+  #show(): void {
     if (this.#timer !== null) return;
     this.#beganMs = performance.now();
     this.#timer = setInterval(this.#draw, FRAME_MS);
     this.#timer.unref();
-    this.#ports.terminal.on('resize', this.#draw);
+    process.stderr.on('resize', this.#draw);
     // The cursor is hidden.
     process.on('exit', this.#stop);
   }
@@ -97,14 +101,14 @@ export class Progress {
     const facts = this.#facts(rate);
     if (facts === null) this.#line.clear();
     // Leave the last column free: some terminals wrap as soon as it is written.
-    else this.#line.show(progressLine(facts, (this.#ports.terminal.columns || 80) - 1));
+    else this.#line.show(progressLine(facts, columns() - 1));
   }
 
   #facts(rate: ReturnType<TransferTally['rate']>): ProgressFacts | null {
     const { tally } = this;
     if (this.#text !== null)
       return { kind: 'text', text: this.#text.text, forMs: performance.now() - this.#text.sinceMs };
-    const hold = this.#ports.hold();
+    const hold = this.#hold();
     if (hold !== null) return { kind: 'waiting', ...hold };
     const inFlight = tally.inFlightCount;
     if (tally.expected === null && inFlight === 0)
@@ -113,6 +117,10 @@ export class Progress {
     const named = largest !== null && isWorthNaming(largest) ? largest : null;
     return { kind: 'sending', files, bytes, part, expected, rate, largest: named, inFlight };
   }
+}
+
+function columns(): number {
+  return process.stderr.columns || 80;
 }
 
 function isWorthNaming({ sizeBytes, beganMs }: FileInFlight): boolean {
@@ -143,4 +151,144 @@ export function holdOf(
   }
   if (pausedForMs <= SHORT_MS) return null;
   return { reason: 'the platform asked for a pause', goesOnInMs: pausedForMs, givesUpInMs: null };
+}
+
+export type ProgressFacts =
+  /** `files`: files checked so far. */
+  | { readonly kind: 'looking'; readonly files: number }
+  | {
+      readonly kind: 'sending';
+      readonly files: number;
+      readonly bytes: number;
+      /** From 0 to 1; `null`, like `expected`, if the total is unknown. */
+      readonly part: number | null;
+      readonly expected: Expected | null;
+      readonly rate: Rate;
+      /** The largest file being sent, if it is worth naming. */
+      readonly largest: FileInFlight | null;
+      readonly inFlight: number;
+    }
+  /** Nothing is sent for a while. Times are milliseconds from now; `null` if unknown. */
+  | {
+      readonly kind: 'waiting';
+      readonly reason: string;
+      readonly goesOnInMs: number | null;
+      readonly givesUpInMs: number | null;
+    }
+  /** A wait after everything was sent. */
+  | { readonly kind: 'text'; readonly text: string; readonly forMs: number };
+
+const LEAST_BAR = 10;
+const LONGEST_BAR = 30;
+const LEAST_NAME = 10;
+const LONGEST_NAME = 24;
+
+/** The width of the remaining time, with its separator. */
+const TIME_COLUMNS = 12;
+const BETWEEN = ' | ';
+
+/** Renders a progress line of at most `columns`; less important parts are omitted first. */
+export function progressLine(facts: ProgressFacts, columns: number): string {
+  switch (facts.kind) {
+    case 'looking':
+      return cutEnd(`checking ${countText(facts.files, 'file')} …`, columns);
+    case 'sending':
+      return sendingLine(facts, columns);
+    case 'waiting':
+      return cutEnd(waitingText(facts), columns);
+    case 'text': {
+      const time = ` (${durationText(facts.forMs)})`;
+      return `${cutEnd(shown(facts.text), Math.max(1, columns - widthOf(time)))}${columns > widthOf(time) ? time : ''}`;
+    }
+  }
+}
+
+type Sending = Extract<ProgressFacts, { kind: 'sending' }>;
+
+/** `place`: the position in the line. Parts are added by importance. */
+interface Part {
+  readonly place: number;
+  readonly text: string;
+}
+
+function sendingLine(facts: Sending, columns: number): string {
+  const { expected, part, rate, largest } = facts;
+  const parts: Part[] = [];
+  let left = columns;
+  const add = (place: number, text: string): boolean => {
+    const width = widthOf(text) + (parts.length === 0 ? 0 : BETWEEN.length);
+    if (width > left) return false;
+    left -= width;
+    parts.push({ place, text });
+    return true;
+  };
+  // In order of importance.
+  if (part !== null) add(1, `${Math.floor(part * 100)}%`);
+  else add(1, `sending ${countText(Math.max(1, facts.inFlight), 'file')}`);
+  add(2, expected === null ? bytesText(facts.bytes) : ofAll(facts.bytes, expected.bytes));
+  if (largest !== null) {
+    const name = nameText(largest, left - BETWEEN.length);
+    if (name !== null) add(6, name);
+  }
+  if (rate.leftMs !== null && facts.inFlight > 0) add(5, `${clockText(rate.leftMs)} left`);
+  if (expected !== null) add(3, filesOf(facts.files, expected.files));
+  // While no file is being sent, files are read and compared.
+  add(4, facts.inFlight === 0 ? 'reading files' : `${bytesText(Math.round(rate.bytesPerSecond))}/s`);
+  const bar = Math.min(LONGEST_BAR, left - 1);
+  const text = parts
+    .sort((a, b) => a.place - b.place)
+    .map((one) => one.text)
+    .join(BETWEEN);
+  return part !== null && bar >= LEAST_BAR ? `${barText(part, bar)} ${text}` : text;
+}
+
+/** Renders a file with its percentage in `columns`; `null` if there is no room. */
+function nameText({ name, sizeBytes, sentBytes }: FileInFlight, columns: number): string | null {
+  const amount = ` ${Math.floor((100 * sentBytes) / Math.max(1, sizeBytes))}%`;
+  const full = shown(name);
+  if (columns < LEAST_NAME + amount.length) return columns < LEAST_NAME ? null : cutStart(full, columns);
+  // A longer name would take the room of other parts.
+  const most = Math.min(
+    Math.max(LONGEST_NAME, Math.floor(columns / 2)),
+    Math.max(LEAST_NAME, columns - amount.length - TIME_COLUMNS),
+  );
+  return `${cutStart(full, Math.min(most, columns - amount.length))}${amount}`;
+}
+
+function waitingText({
+  reason,
+  goesOnInMs,
+  givesUpInMs,
+}: Extract<ProgressFacts, { kind: 'waiting' }>): string {
+  const next = goesOnInMs === null ? 'waiting' : `waiting, next try in ${clockText(Math.max(1, goesOnInMs))}`;
+  const end = givesUpInMs === null ? '' : `, giving up in ${clockText(Math.max(1, givesUpInMs))}`;
+  return `${next}${end}: ${shown(reason)}`;
+}
+
+function ofAll(done: number, all: number): string {
+  return `${bytesText(done)} of ${bytesText(Math.max(done, all))}`;
+}
+
+function filesOf(done: number, all: number): string {
+  return `${done.toLocaleString('en')} of ${countText(Math.max(done, all), 'file')}`;
+}
+
+function barText(part: number, columns: number): string {
+  const filled = Math.floor(part * columns);
+  return `${'█'.repeat(filled)}${'░'.repeat(columns - filled)}`;
+}
+
+/** Further files are counted. */
+const NAMED = 3;
+
+/** Describes files being sent, largest first; `files` must not be empty. */
+export function describeInFlight(files: readonly FileInFlight[]): string {
+  const named = files
+    .slice(0, NAMED)
+    .map(
+      ({ name, sentBytes, sizeBytes }) =>
+        `${shown(name)}, ${bytesText(sentBytes)} of ${bytesText(sizeBytes)}`,
+    );
+  const more = files.length > NAMED ? `; and ${files.length - NAMED} more` : '';
+  return `${countText(files.length, 'file')} being sent (${named.join('; ')}${more})`;
 }

@@ -1,10 +1,9 @@
 import type { DaemonActivity } from '../../sync/events.ts';
 import { EXIT } from '../../domain/exit-code.ts';
+import type { Failing, Known, Running, Standing } from '../../domain/status.ts';
 import { askDaemon } from '../../service/daemon-socket.ts';
 import type { LockHolder } from '../../service/process-lock.ts';
 import { EMPTY_SOURCE } from '../../sync/plan/overview.ts';
-import { standingOf } from '../../sync/plan/standing.ts';
-import { type Failing, type Known, type Running, type Standing } from '../../domain/status.ts';
 
 /** A daemon answers at once, unless it is stopped or overloaded. */
 const PATIENCE_MS = 5000;
@@ -21,7 +20,7 @@ export interface StatusFacts {
   readonly daemon: RunningDaemon | null;
 }
 
-export type AskedFacts =
+type AskedFacts =
   | { readonly kind: 'answered'; readonly facts: StatusFacts }
   | { readonly kind: 'absent' }
   | { readonly kind: 'silent'; readonly reason: string };
@@ -38,7 +37,7 @@ export async function askForFacts(stateFile: string, signal?: AbortSignal): Prom
       return { kind: 'silent', reason: answer.reason };
     case 'ok':
       return answer.status === 200
-        ? { kind: 'answered', facts: factsOf(answer.body) }
+        ? { kind: 'answered', facts: factsIn(answer.body) }
         : { kind: 'silent', reason: `it answered with status ${answer.status}; see its log` };
   }
 }
@@ -48,11 +47,7 @@ export function statusDocument({ known, daemon }: StatusFacts, { exitCode }: Sta
   return { ...known, inSync: exitCode === EXIT.ok, daemon };
 }
 
-export function standingByFacts({ known, daemon }: StatusFacts): Standing {
-  return standingOf(known, daemon);
-}
-
-function factsOf(body: string): StatusFacts {
+function factsIn(body: string): StatusFacts {
   const { daemon, ...report } = JSON.parse(body) as DaemonReport & { daemon: RunningDaemon };
   const { activity, isFirstPassOver = activity !== undefined && activity !== 'starting' } = daemon;
   return { known: completed(report), daemon: { ...daemon, isFirstPassOver } };

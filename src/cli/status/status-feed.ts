@@ -6,11 +6,12 @@ import { withStateFile, type RecordsPlace, serviceStateOf } from '../../run/read
 import { findHolder, type LockHolder } from '../../service/process-lock.ts';
 import { overview } from '../../sync/plan/overview.ts';
 import { withRetries } from '../../sync/plan/standing.ts';
-import { askForFacts, type RecordedFacts, type StatusFacts, type StatusFeed } from './status-facts.ts';
 import { guessStateFiles } from '../../config/find-config.ts';
 import { emulatorStateFile } from '../../run/load.ts';
 import type { RunTarget } from '../../run/run-base.ts';
 import { type SyncError, problemOf } from '../../run/sync-error.ts';
+
+import { askForFacts, type RecordedFacts, type StatusFacts, type StatusFeed } from './status-facts.ts';
 
 /**
  * The state file is read again after this time even without a change, since its content depends on the time, in

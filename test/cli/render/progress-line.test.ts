@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { progressLine, type ProgressFacts } from '../../../src/cli/render/progress-line.ts';
+import { progressLine, type ProgressFacts } from '../../../src/cli/render/progress.ts';
 import { widthOf } from '../../../src/cli/render/text-layout.ts';
 
 const WIDTHS = [40, 60, 80, 120, 200];

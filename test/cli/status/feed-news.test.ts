@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newsOf, type FeedNews, type SeenService as Seen } from '../../../src/cli/status/terminal-status.ts';
-import { restMs } from '../../../src/cli/status/status-watch.ts';
+import { restMs } from '../../../src/cli/commands/status.ts';
 
 const holder = { pid: 12, host: 'here', command: 'sync' };
 const service: Seen = {

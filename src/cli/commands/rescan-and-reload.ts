@@ -3,24 +3,19 @@ import type { Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { load, platformName } from '../../run/load.ts';
 import { findSources } from '../../sync/sources/source.ts';
-import { askOthers, commandDaemon } from '../command-daemon.ts';
+import { askOthers, commandDaemon, demandReady } from '../command-daemon.ts';
 import { rescanWords, type HostsRescan } from '../../words/asked.ts';
 import { placeOf } from '../../words/place.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { locateFile } from '../arguments.ts';
 import { print, shown, printJson } from '../render/output.ts';
 import { UsageError } from '../usage-error.ts';
+import { secretPlace } from '../credential-advice.ts';
+import type { ReloadOutcome } from '../../run/api.ts';
 
 export interface RescanOptions extends GlobalOptions {
   /** A file or directory of a source; without it, everything. */
   readonly path: string | undefined;
-}
-
-interface RescanAnswer {
-  /** `null` while the daemon is starting. */
-  readonly rescan: HostsRescan | null;
-  /** Why the daemon cannot rescan now. */
-  readonly trouble: string | null;
 }
 
 /** Both `null`: everything. */
@@ -28,8 +23,6 @@ interface Wanted {
   readonly source: string | null;
   readonly path: string | null;
 }
-
-const PATIENCE_MS = 10_000;
 
 /** `botsync rescan`: has the running daemon rescan now. Returns the exit code; throws `UsageError`. */
 export async function rescan(options: RescanOptions): Promise<number> {
@@ -46,24 +39,15 @@ export async function rescan(options: RescanOptions): Promise<number> {
     else print(shown(`${host} was asked: rescan ${placeOf(source, wanted.path ?? '.')}`));
   }
   if (!isHere) return EXIT.ok;
-  const query = new URLSearchParams(
-    Object.entries(wanted).filter((field): field is [string, string] => field[1] !== null),
-  ).toString();
-  const answer = await commandDaemon(config.stateFile, {
-    target: query === '' ? '/rescan' : `/rescan?${query}`,
-    patienceMs: PATIENCE_MS,
+  const answer = (await commandDaemon(config.stateFile, {
+    kind: 'rescan',
+    terms: { ...wanted },
     otherwise: `run: botsync sync --once${commandEnd(options)}`,
-  });
-  return report(answer as RescanAnswer, wanted, options);
+  })) as { readonly rescan: HostsRescan | null };
+  return report(demandReady(answer.rescan), wanted, options);
 }
 
-function report(
-  { rescan: asked, trouble }: RescanAnswer,
-  { source, path }: Wanted,
-  options: RescanOptions,
-): number {
-  if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
-  if (asked === null) throw new UsageError('botsync is starting or stopping', EXIT.incomplete);
+function report(asked: HostsRescan, { source, path }: Wanted, options: RescanOptions): number {
   const words = shown(rescanWords(asked, source, path));
   if (asked.kind === 'halted')
     throw new UsageError(
@@ -85,4 +69,35 @@ function locate(options: RescanOptions, config: Config): Wanted {
   if (source !== undefined && options.path !== '') return { source: source.name, path: null };
   const { found, path } = locateFile(options.path, findSources(config, platformName(options, config)));
   return { source: found.config.name, path };
+}
+
+/** A reload waits for an earlier one, and for running work to be handed over. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * `botsync reload`: has the running daemon reload its configuration and secrets. Returns the exit code; throws
+ * `UsageError`.
+ */
+export async function reload(options: GlobalOptions): Promise<number> {
+  const { config } = load(options);
+  const answer = await commandDaemon(config.stateFile, {
+    kind: 'reload',
+    patienceMs: PATIENCE_MS,
+    otherwise: `start one: botsync sync${commandEnd(options)}`,
+  });
+  const { problem } = answer as ReloadOutcome;
+  if (problem !== null)
+    throw new UsageError(
+      `not reloaded, the previous configuration stays in use: ${problem}`,
+      EXIT.incomplete,
+    );
+  const { token } = config.platform;
+  const stays = token === null || token.kind === 'file' || options.emulator ? null : secretPlace(token);
+  if (options.json) printJson({ reloaded: true });
+  else if (stays === null) print('The running botsync has reloaded its configuration and secrets.');
+  else
+    print(
+      `The running botsync has reloaded its configuration. Its token comes from ${stays}, which a running process cannot reread: another token needs a restart.`,
+    );
+  return EXIT.ok;
 }

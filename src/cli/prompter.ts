@@ -1,7 +1,7 @@
-import type { Reading } from '../../config/problem.ts';
-import { EXIT } from '../../domain/exit-code.ts';
-import { shown } from '../render/output.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Reading } from '../config/problem.ts';
+import { EXIT } from '../domain/exit-code.ts';
+import { shown } from './render/output.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface Choice<Value> {
   readonly name: string;
@@ -40,6 +40,13 @@ export async function openPrompter(): Promise<Prompter | null> {
       return asked(select<Value>({ message: question, choices: options }, context));
     },
   };
+}
+
+/** Asks a yes-no question. Throws `UsageError`, with the reason of the question, where nobody can be asked. */
+export async function confirm(reason: string, question: string): Promise<boolean> {
+  const prompter = await openPrompter();
+  if (prompter === null) throw new UsageError(`${reason}; where it cannot ask, add --yes`);
+  return await prompter.confirm(question);
 }
 
 async function asked<Value>(answer: Promise<Value>): Promise<Value> {

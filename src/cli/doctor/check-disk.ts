@@ -1,14 +1,19 @@
 import { describeHalt } from '../../words/halt.ts';
 import { describeObstacle } from '../../words/obstacle.ts';
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, existsSync, statfsSync } from 'node:fs';
 import prettyBytes from 'pretty-bytes';
 import type { Config } from '../../config/config.ts';
-import type { Clock } from '../../domain/clock.ts';
+import { systemClock } from '../../service/system-clock.ts';
 import { scan } from '../../files/scan.ts';
 import { findSources, type Source } from '../../sync/sources/source.ts';
 import { Turns } from '../../sync/plan/turns.ts';
 import { unmatchedPatterns } from '../../sync/plan/pattern-warnings.ts';
-import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
+import { broken, doubtful, fine, orFinding, type Diagnosis, type Examination } from './finding.ts';
+import { dirname } from 'node:path';
+import ms from 'ms';
+import { commandEnd } from '../global-options.ts';
+import { accessObstacle } from '../../service/access-obstacle.ts';
+import { overview } from '../../sync/plan/overview.ts';
 
 interface Survey {
   files: number;
@@ -24,12 +29,11 @@ interface Survey {
 }
 
 /** Checks whether the sources exist, can be read and watched, and how much they contain. */
-export async function checkDirectories(
-  config: Config,
-  platformName: string,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<Diagnosis[]> {
+export async function checkDirectories({
+  loaded: { config },
+  platformName,
+  session: { signal },
+}: Examination): Promise<Diagnosis[]> {
   const diagnoses: Diagnosis[] = [];
   const seen: Source[] = [];
   let directories = 0;
@@ -40,7 +44,7 @@ export async function checkDirectories(
       diagnoses.push(broken('directories', `${name}: ${describeHalt(found.halt)}`, fix));
       continue;
     }
-    const survey = await surveySource(found.source, clock, signal);
+    const survey = await surveySource(found.source, signal);
     directories += survey.directories;
     if (survey.isComplete) seen.push(found.source);
     diagnoses.push(...describeSurvey(found.source, survey));
@@ -48,7 +52,7 @@ export async function checkDirectories(
   return [...diagnoses, ...checkPatterns(config, seen), ...checkWatches(config, directories)];
 }
 
-async function surveySource(source: Source, clock: Clock, signal: AbortSignal): Promise<Survey> {
+async function surveySource(source: Source, signal: AbortSignal): Promise<Survey> {
   const survey: Survey = {
     ...{ files: 0, bytes: 0, directories: 1 },
     ...{ troubles: 0, firstTrouble: null, isComplete: false },
@@ -65,7 +69,7 @@ async function surveySource(source: Source, clock: Clock, signal: AbortSignal): 
       return isIgnored;
     },
   };
-  const turns = new Turns(clock);
+  const turns = new Turns(systemClock);
   let isComplete = true;
   try {
     for (const entry of scan({ ...source, filter })) {
@@ -159,4 +163,80 @@ function watchLimit(): number | null {
 
 function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+/** With less room, the state file soon cannot be written, in bytes. */
+const LITTLE_ROOM_BYTES = 100_000_000;
+
+/** Checks whether the state file is readable and writable, and its last pass. */
+export async function checkStateFile({
+  loaded: { config },
+  options,
+  platformName,
+  records,
+}: Examination): Promise<Diagnosis[]> {
+  const { stateFile } = config;
+  const unwritable = checkWritable(stateFile);
+  if (!existsSync(stateFile) && config.cluster === null) {
+    return [fine('state', `${stateFile} does not exist yet: no pass has been made`), ...unwritable];
+  }
+  return await orFinding('state', () =>
+    records.read(({ reader, holder }) => {
+      const { sources, lastPass } = overview(reader, config, platformName, Date.now());
+      const files = sources.reduce((sum, source) => sum + source.files, 0);
+      const last =
+        lastPass === null ? 'no pass has ended yet' : `the last pass ended ${ago(lastPass.finishedAt)}`;
+      const running = holder === null ? '' : `; in use by "${holder.command}", process ${holder.pid}`;
+      const halted = sources.filter((source) => source.halted !== null);
+      const astray = sources.reduce((sum, { failed, refused }) => sum + failed + refused, 0);
+      return [
+        fine('state', `${files.toLocaleString('en')} in sync, ${last}${running}`),
+        ...halted.map((source) =>
+          broken(
+            'state',
+            `${source.name} is halted: ${source.halted ?? ''}`,
+            `check its directory. A missing directory only has to be restored; if everything is as it should be, run: botsync approve${commandEnd(options)}, or without a service botsync sync --once --allow-removals${commandEnd(options)}`,
+          ),
+        ),
+        ...(astray === 0
+          ? []
+          : [
+              doubtful(
+                'state',
+                `${astray.toLocaleString('en')} failed or refused`,
+                'run botsync status for the reasons',
+              ),
+            ]),
+        ...unwritable,
+      ];
+    }),
+  );
+}
+
+function checkWritable(stateFile: string): Diagnosis[] {
+  const obstacle = accessObstacle(stateFile, 'write');
+  return obstacle === null ? [] : [broken('state', obstacle.reason, obstacle.fix)];
+}
+
+/** Checks the room on the disk of the state file. */
+export function checkRoom({ stateFile }: Config): Diagnosis[] {
+  const directory = nearestDirectory(stateFile);
+  const { bavail, bsize } = statfsSync(directory);
+  const freeBytes = bavail * bsize;
+  const room = `${prettyBytes(freeBytes)} free on the disk of ${directory}`;
+  return [
+    freeBytes >= LITTLE_ROOM_BYTES
+      ? fine('disk', room)
+      : doubtful('disk', `only ${room}`, 'free some space, or the records cannot be written'),
+  ];
+}
+
+/** Returns the nearest existing directory above a path. */
+function nearestDirectory(path: string): string {
+  const parent = dirname(path);
+  return existsSync(parent) || parent === path ? parent : nearestDirectory(parent);
+}
+
+function ago(moment: string): string {
+  return `${ms(Math.max(0, Date.now() - Date.parse(moment)), { long: true })} ago`;
 }
