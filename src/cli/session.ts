@@ -5,7 +5,7 @@ import { systemClock } from '../service/system-clock.ts';
 import { createCommandLog } from './command-log.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { listenForStop } from './signals.ts';
-import { load } from '../run/load.ts';
+import { load } from '../run/run-base.ts';
 import type { Clients } from '../run/platform/clients.ts';
 import type { Credentials } from '../run/platform/credentials.ts';
 import { noticesIn, withPlatform, type Notices } from '../run/platform/platform-access.ts';

@@ -6,8 +6,7 @@ import type { OpenOptions, Sync, SyncDaemon } from './api.ts';
 import type { DaemonRun } from './daemon/daemon-run.ts';
 import { EventFeed } from './event-feed.ts';
 import { EVENTS_WAITING } from './events.ts';
-import { load } from './load.ts';
-import type { RunBase } from './run-base.ts';
+import { load, type RunBase } from './run-base.ts';
 import { stopBy, type Stop } from './stop.ts';
 import { SyncError } from './sync-error.ts';
 

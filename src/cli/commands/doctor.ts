@@ -10,8 +10,8 @@ import { checkPlatform, notAsked, checkToken, checkUsage } from '../doctor/check
 import { checkState } from '../doctor/check-state.ts';
 import { renderFinding, worst, type Diagnosis } from '../doctor/finding.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../../run/load.ts';
-import { type Records } from '../../run/read-state-file.ts';
+import { load, platformName } from '../../run/run-base.ts';
+import type { Records } from '../../run/read-state-file.ts';
 import { openRecords } from '../../run/read-records.ts';
 import { print, printJson } from '../render/output.ts';
 import { runSession, type Session } from '../session.ts';

@@ -3,7 +3,7 @@ import { commandDaemon } from '../command-daemon.ts';
 import { secretPlace } from '../credential-advice.ts';
 import type { ReloadOutcome } from '../../run/api.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
-import { load } from '../../run/load.ts';
+import { load } from '../../run/run-base.ts';
 import { print, printJson } from '../render/output.ts';
 import { UsageError } from '../usage-error.ts';
 

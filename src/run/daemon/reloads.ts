@@ -2,14 +2,13 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Log } from '../../service/logger.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
 import type { ConfigurationInUse } from '../../domain/status.ts';
-import type { RunTarget } from '../run-base.ts';
+import { type RunTarget, load } from '../run-base.ts';
 import { sourceStack } from '../../service/source-stack.ts';
 import { problemOf, SyncError } from '../sync-error.ts';
 import type { ConfigFiles } from './config-files.ts';
 import type { ReloadOutcome } from '../api.ts';
 import { isDeepStrictEqual } from 'util';
 import type { ClusterConfig } from '../../config/config.ts';
-import { load } from '../load.ts';
 
 export interface ReloadPorts {
   readonly options: RunTarget;

@@ -15,7 +15,7 @@ import { openUnitHolding } from '../cluster/unit-holding.ts';
 import { Visit } from '../cluster/visit.ts';
 import { describeUnseen, hindranceStatus } from '../../words/halt.ts';
 import { describeHindrance } from '../../words/cluster.ts';
-import { platformName } from '../load.ts';
+import { platformName } from '../run-base.ts';
 import { passOutcomeOf } from '../pass-outcome.ts';
 import { SyncError } from '../sync-error.ts';
 import { version } from '../version.ts';

@@ -5,11 +5,10 @@ import type { FileDifference } from '../../sync/catalog/compare.ts';
 import { ServedCatalog, type ServiceMemory } from '../../sync/catalog/served-catalog.ts';
 import { verifyBots, type VerificationInput } from '../../sync/pass/verification.ts';
 import type { Verified } from '../../domain/status.ts';
-import { platformName } from '../load.ts';
+import { platformName, type RunBase } from '../run-base.ts';
 import { platformError, SyncError } from '../sync-error.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import type { VerifyOptions } from '../api.ts';
-import type { RunBase } from '../run-base.ts';
 import type { Stop } from '../stop.ts';
 
 export interface VerifyRun extends RunBase {

@@ -1,9 +1,8 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { FileDifference } from '../../sync/catalog/compare.ts';
 import { verifyBots } from '../../sync/pass/verification.ts';
-import type { RunBase } from '../run-base.ts';
+import { type RunBase, platformName } from '../run-base.ts';
 import { platformError } from '../sync-error.ts';
-import { platformName } from '../load.ts';
 import { withRecords } from '../read-records.ts';
 import type { Stop } from '../stop.ts';
 import { comparison } from './compare.ts';

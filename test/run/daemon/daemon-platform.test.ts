@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { DaemonPlatform } from '../../../src/run/daemon/daemon-platform.ts';
-import { load } from '../../../src/run/load.ts';
+import { load } from '../../../src/run/run-base.ts';
 import { SyncError } from '../../../src/run/sync-error.ts';
 import type { LoadedConfig } from '../../../src/config/load-config.ts';
 import type { Log } from '../../../src/service/logger.ts';
