@@ -20,7 +20,7 @@ import type { StateReader } from '../store/state-reader.ts';
 import { ask, type AskPorts } from '../sync/catalog/ask.ts';
 import { ServedCatalog, type BotAtTarget } from '../sync/catalog/served-catalog.ts';
 import { SyncError } from './sync-error.ts';
-import { memoryOf } from './verify/with-bots.ts';
+import { memoryOf } from './verify/compare.ts';
 
 /** Reports what a pass would do, also while another process writes the state file. Throws `SyncError`. */
 export async function planPass(

@@ -7,10 +7,9 @@ import {
   type HostStanding,
   type UnitStanding,
 } from '../../run/cluster/cluster-status.ts';
-import type { Cluster, OtherAddress } from '../../run/cluster/open-cluster.ts';
+import { type Cluster, type OtherAddress, withCluster } from '../../run/cluster/open-cluster.ts';
 import { initLedger, type LedgerMade } from '../../run/cluster/init-ledger.ts';
 import { unitsOfConfig } from '../../run/cluster/own-units.ts';
-import { withCluster } from '../../run/cluster/with-cluster.ts';
 import { load, platformName } from '../../run/run-base.ts';
 import { describeHindrance, describeUntaken } from '../../words/cluster.ts';
 import { describeSpan } from '../../words/quantity.ts';

@@ -15,7 +15,7 @@ import { withRecords } from '../../run/read-records.ts';
 import { printNoService } from '../command-daemon.ts';
 import { print, printError, shown, printJson } from '../render/output.ts';
 import { readGlob } from '../arguments.ts';
-import { findOrphans } from '../../run/verify/find-orphans.ts';
+import { findOrphans } from '../../run/verify/compare.ts';
 import { EventFeed } from '../../run/event-feed.ts';
 import { stopBy } from '../../run/stop.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';

@@ -107,7 +107,7 @@ async function withConversations<T>(
   loaded: LoadedConfig,
   task: (memory: ConversationMemory) => Promise<T>,
 ): Promise<T> {
-  const { withCluster } = await import('../../run/cluster/with-cluster.ts');
+  const { withCluster } = await import('../../run/cluster/open-cluster.ts');
   return await withCluster(loaded, process.env, ({ conversations }) => task(conversations));
 }
 

@@ -9,12 +9,11 @@ import {
 import { ableHosts, seeingInstead } from '../../domain/hindrance.ts';
 import { beatMs } from '../../domain/lease.ts';
 import type { Log } from '../../service/logger.ts';
-import type { DeclaredUnits } from './declared-units.ts';
+import { type DeclaredUnits, mayGiveKeysOf, overlapOf, type OwnUnit } from './own-units.ts';
 import type { HeldUnits } from './held-units.ts';
 import type { HostName } from './host-name.ts';
 import type { OtherHosts } from './other-hosts.ts';
 import type { Cluster } from './open-cluster.ts';
-import { mayGiveKeysOf, overlapOf, type OwnUnit } from './own-units.ts';
 import type { DirectoryChecks } from './directory-checks.ts';
 import type { Visit } from './visit.ts';
 

@@ -7,9 +7,15 @@ import { compilePattern } from '../../domain/pattern.ts';
 import { leadsBelow } from '../../domain/path-order.ts';
 import type { HostsApproval, HostsPrune, HostsRescan } from '../../words/asked.ts';
 import type { ClusterSituation } from '../cluster/cluster-situation.ts';
-import { clusterFacts, isSyncedHere, unitOf } from './cluster-facts.ts';
+import {
+  clusterFacts,
+  isSyncedHere,
+  unitOf,
+  type ClusterPort,
+  type PruneCommand,
+  type CommandOutcome,
+} from './cluster-facts.ts';
 import type { DaemonState } from './daemon-state.ts';
-import type { ClusterPort, PruneCommand, CommandOutcome } from './cluster-port.ts';
 import type { DaemonView } from './daemons.ts';
 
 /** The daemons of this process, and the hosts that sync the other sources. */

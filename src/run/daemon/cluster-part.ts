@@ -9,8 +9,14 @@ import { approvalWords, pruneWords, rescanWords } from '../../words/asked.ts';
 import { ClusterRun, type ClusterRunInput } from '../cluster/cluster-run.ts';
 import type { ClusterObserver, ClusterSituation } from '../cluster/cluster-situation.ts';
 import { HostHints, type HostHintsInput } from '../cluster/host-hints.ts';
-import { HostReports, type HostReport } from '../cluster/host-reports.ts';
-import { machineOf } from '../cluster/machine.ts';
+import {
+  HostReports,
+  type HostReport,
+  type ClusterPort,
+  type HostCommand,
+  type CommandOutcome,
+} from './cluster-facts.ts';
+import { machineOf } from '../cluster/host-name.ts';
 import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
 import { openUnitHolding } from '../cluster/unit-holding.ts';
@@ -22,7 +28,6 @@ import { SyncError } from '../sync-error.ts';
 import { version } from '../version.ts';
 import { pruneHere, whoSees } from './ask-hosts.ts';
 import type { Daemons } from './daemons.ts';
-import type { ClusterPort, HostCommand, CommandOutcome } from './cluster-port.ts';
 
 /** Longest wait for a host to take a free unit, and the polling interval, milliseconds. */
 const LONGEST_MOVE_MS = 4000;

@@ -11,7 +11,6 @@ import type { Approval, ServiceState } from '../../domain/status.ts';
 import { contentKeyOf } from '../../files/watched-files.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';
 import type { EventFeed } from '../event-feed.ts';
-import { inTurn } from '../in-turn.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
 import { load, platformName, approveCommand, type RunBase, type RunTarget } from '../run-base.ts';
 import type { Stop } from '../stop.ts';
@@ -20,19 +19,16 @@ import { version } from '../version.ts';
 import { type DaemonState, observedDaemon } from './daemon-state.ts';
 import { DaemonAnswers } from './answers.ts';
 import type { ClusterPart } from './cluster-part.ts';
-import { ConfigFiles } from './config-files.ts';
+import { ConfigFiles, Reloads } from './reloads.ts';
 import { Daemons } from './daemons.ts';
 import { DaemonPlatform } from './daemon-platform.ts';
-import { DaemonPage } from './page/daemon-page.ts';
-import { pageControl } from './page/page-control.ts';
+import { DaemonPage, pageControl } from './page/daemon-page.ts';
 import { joinCluster } from './join-cluster.ts';
-import { HangGuard, Watchdog } from './watchdog.ts';
+import { HangGuard, Watchdog, DaemonVitals } from './watchdog.ts';
 import { OwnDaemon } from './own-daemon.ts';
-import { Reloads } from './reloads.ts';
 import { DaemonServers } from './servers.ts';
 import { DaemonNotifier } from './daemon-notifier.ts';
 import { DaemonMeasures } from './daemon-measures.ts';
-import { DaemonVitals } from './vitals.ts';
 
 /** Runs a daemon until a stop. Calls `up` once it works. Throws `SyncError`. */
 export async function runDaemon(
@@ -323,5 +319,16 @@ export class DaemonRun {
     } finally {
       if (before !== null) this.#platform.retire(before, settled);
     }
+  }
+}
+
+/** Runs all steps in order, even after failures. Throws the last error. */
+export async function inTurn(steps: readonly (() => Promise<void> | undefined)[]): Promise<void> {
+  const [step, ...rest] = steps;
+  if (step === undefined) return;
+  try {
+    await step();
+  } finally {
+    await inTurn(rest);
   }
 }

@@ -1,7 +1,7 @@
 import type { ConfigurationInUse, ServiceState } from '../../domain/status.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { StateStore } from '../../store/state-store.ts';
-import type { ClusterPort } from './cluster-port.ts';
+import type { ClusterPort } from './cluster-facts.ts';
 import type { DaemonView, RunningDaemon } from './daemons.ts';
 import type { ReloadOutcome } from '../api.ts';
 import type { ObservedDaemon, DaemonSituation } from '../../sync/events.ts';

@@ -8,7 +8,7 @@ import type { PassResult } from '../api.ts';
 import { ClusterRun } from '../cluster/cluster-run.ts';
 import { NOBODY_FOLLOWS } from '../cluster/cluster-situation.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
-import { machineOf } from '../cluster/machine.ts';
+import { machineOf } from '../cluster/host-name.ts';
 import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
 import { openUnitHolding } from '../cluster/unit-holding.ts';

@@ -7,9 +7,11 @@ import { verifyBots, type VerificationInput } from '../../sync/pass/verification
 import type { Verified } from '../../domain/status.ts';
 import { platformName, type RunBase } from '../run-base.ts';
 import { platformError, SyncError } from '../sync-error.ts';
-import type { PlatformAccess } from '../platform/platform-access.ts';
+import { type PlatformAccess, noticesIn, withPlatform } from '../platform/platform-access.ts';
 import type { VerifyOptions } from '../api.ts';
 import type { Stop } from '../stop.ts';
+import type { CountedAnswer } from '../../platform/pacer.ts';
+import { withRecords } from '../read-records.ts';
 
 export interface VerifyRun extends RunBase {
   readonly options: VerifyOptions;
@@ -73,4 +75,61 @@ export async function compare({ feed }: VerifyRun, input: VerificationInput): Pr
   }
   feed.emit({ kind: 'verified', verified: verified.value });
   return verified.value;
+}
+
+/** Runs a task with access to the platform, whose waits end at a stop. Throws `SyncError`. */
+export async function withBots<T>(
+  { target, env, log, loaded, stop }: Pick<VerifyRun, 'target' | 'env' | 'log' | 'loaded' | 'stop'>,
+  command: string,
+  task: (access: PlatformAccess) => Promise<T>,
+  onAnswer: (answer: CountedAnswer) => void = () => undefined,
+): Promise<T> {
+  const notices = noticesIn(log);
+  const run = { loaded, useEmulator: target.emulator, env, command, clock: systemClock, notices };
+  return await withPlatform({ ...run, onAnswer }, (access) => {
+    stop.stop.addEventListener('abort', () => {
+      access.endWaits();
+    });
+    return task(access);
+  });
+}
+
+/**
+ * Creates a memory of unserved operations that reads the state file, and keeps its own notes only until the command
+ * ends.
+ */
+export function memoryOf({ remote }: StateReader): ServiceMemory {
+  const noted = new Map<string, ReturnType<ServiceMemory['unserved']>>();
+  return {
+    unserved: (target, operation) => {
+      const own = noted.get(`${target} ${operation}`);
+      return own === undefined ? remote.unserved(target, operation) : own;
+    },
+    noteUnserved: (target, operation, unserved) => noted.set(`${target} ${operation}`, unserved),
+    noteServed: (target, operation) => noted.set(`${target} ${operation}`, null),
+  };
+}
+
+/** Lists the files of the bots and reports each without a local file and without a record. Throws `SyncError`. */
+export async function findOrphans(
+  base: RunBase,
+  loaded: LoadedConfig,
+  stop: Stop,
+  onOrphan: (orphan: FileDifference) => void,
+): Promise<void> {
+  const run = { ...base, loaded, options: {}, stop };
+  const place = { loaded, platformName: platformName(base.target, loaded.config), env: base.env };
+  await withBots(run, 'ls', (access) =>
+    withRecords(place, async ({ reader }) => {
+      const input = comparison(run, access, reader, memoryOf(reader));
+      const found = await verifyBots({
+        ...input,
+        onDifference: (difference) => {
+          if (difference.reason === 'orphan') onOrphan(difference);
+        },
+        onSame: () => undefined,
+      });
+      if (found.kind === 'failed') throw platformError('orphans are not known', found.failure, 'reads');
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 import { listener, type Emit } from '../../../sync/events.ts';
 import { renderDocument, renderParts } from '../../../page/document.ts';
-import { readPageQuery } from '../../../page/facts.ts';
+import { readPageQuery, type PageFacts } from '../../../page/facts.ts';
 import type { PageAccess, PageSource } from '../../../service/page-source.ts';
 import type { Log } from '../../../service/logger.ts';
 import { PAGE_POLICY } from '../../../page/frame.ts';
@@ -13,7 +13,11 @@ import { DaemonNews } from '../daemon-news.ts';
 import { explainForPage, FileQuestions } from './explain-file.ts';
 import { gatherFacts } from './page-facts.ts';
 import { RecentEvents } from './recent-events.ts';
-import { RecentUsage } from './recent-usage.ts';
+import type { SitePorts } from '../../../service/page-site.ts';
+import { approvalWords, rescanWords } from '../../../words/asked.ts';
+import { approveAnywhere, rescanAnywhere } from '../ask-hosts.ts';
+import { describeUsage } from '../../../words/usage.ts';
+import { SyncError } from '../../sync-error.ts';
 
 /** Interval for updating the page while files are sent, milliseconds. */
 const BUSY_MS = 1000;
@@ -163,5 +167,79 @@ export class DaemonPage implements PageSource {
       tally.listener(event);
       own(event);
     };
+  }
+}
+
+export type Controlled = Pick<DaemonState, 'daemon' | 'cluster' | 'loaded' | 'trouble'>;
+
+/** Creates the actions that people who signed in on the page may run on a daemon, and their log. */
+export function pageControl(controlled: () => Controlled, log: Log): SitePorts {
+  return {
+    act: async (action) => {
+      const state = controlled();
+      const nothing = `Nothing was done: ${state.trouble ?? 'botsync is starting'}.`;
+      if (state.daemon === null) return nothing;
+      const rescan = async (source: string | null, path: string | null): Promise<string> => {
+        const asked = await rescanAnywhere(state, source, path);
+        return asked === null ? nothing : rescanWords(asked, source, path);
+      };
+      switch (action.kind) {
+        case 'approve':
+          return approvalWords(await approveAnywhere(state, action.source, action.halt)).join(' ');
+        case 'rescan':
+          return await rescan(action.source, null);
+        case 'retry':
+          return await rescan(action.source, action.path);
+      }
+    },
+    note: (level, message, fields) => {
+      log[level](message, fields);
+    },
+    failed: (error) => {
+      log.error('the page could not be made', { reason: (error as Error).message });
+    },
+  };
+}
+
+/** Time for which an answer of the platform is reused, milliseconds, also if it failed. */
+const KEPT_MS = 15 * 60_000;
+
+/** Timeout for an answer, milliseconds. */
+const PATIENCE_MS = 10_000;
+
+/** The used part of the quotas, as the platform last reported it. Asks only while the page is open. */
+export class RecentUsage {
+  readonly #platform: () => PlatformAccess | null;
+  readonly #changed: () => void;
+  #known: PageFacts['usage'] = null;
+  #askedAtMs = -Infinity;
+
+  /** @param changed - called after a new answer. */
+  constructor(platform: () => PlatformAccess | null, changed: () => void) {
+    this.#platform = platform;
+    this.#changed = changed;
+  }
+
+  /** Returns the last answer; `null`: none. Starts a new request if the answer is too old. */
+  lastKnown(): PageFacts['usage'] {
+    const platform = this.#platform();
+    if (platform !== null && Date.now() - this.#askedAtMs > KEPT_MS) {
+      this.#askedAtMs = Date.now();
+      void this.#ask(platform);
+    }
+    return this.#known;
+  }
+
+  async #ask({ clients }: PlatformAccess): Promise<void> {
+    try {
+      const asked = await clients.usage().all(AbortSignal.timeout(PATIENCE_MS));
+      this.#known =
+        asked.kind === 'ok' ? { lines: describeUsage(asked.value, null), askedAtMs: Date.now() } : null;
+      this.#changed();
+    } catch (error) {
+      // The configuration does not permit asking.
+      if (!(error instanceof SyncError)) throw error;
+      this.#known = null;
+    }
   }
 }
