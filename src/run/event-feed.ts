@@ -25,9 +25,9 @@ export class EventFeed {
   };
 
   /** Reports something that needs attention and is about no single file. */
-  warn(message: string): void {
+  readonly warn = (message: string): void => {
     this.emit({ kind: 'warning', message });
-  }
+  };
 
   /** Returns an iterator over all events from now on, which queues at most `capacity` events. */
   events(capacity: number): AsyncIterableIterator<SyncEvent, undefined> {

@@ -9,7 +9,7 @@ import { findSources, type FoundSource } from '../sync/sources/source.ts';
 import type { PlanOptions, PlanResult, RefusedSource } from './api.ts';
 import { platformName, type RunBase } from './run-base.ts';
 import { passOutcomeOf } from './pass-outcome.ts';
-import { noticesIn, withPlatform } from './platform/platform-access.ts';
+import { noticesIn, withAccess } from './platform/platform-access.ts';
 import { withRecords } from './read-records.ts';
 import type { Stop } from './stop.ts';
 import { tellUsage } from './usage.ts';
@@ -29,7 +29,7 @@ export async function planPass(
   { isForced = () => false, usage = false }: PlanOptions,
   { stop }: Stop,
 ): Promise<PlanResult> {
-  const { target, env, log, feed } = base;
+  const { target, env, feed } = base;
   const { config } = loaded;
   const name = platformName(target, config);
   return await withRecords({ loaded, platformName: name, env }, async ({ reader }) => {
@@ -49,16 +49,9 @@ export async function planPass(
       };
       const { summary, exitCode, additions, unmatched } = await dryRun(input, systemClock, planned, stop);
       if (usage && !stop.aborted) {
-        const notices = noticesIn(log);
-        const run = {
-          loaded,
-          useEmulator: target.emulator,
-          env,
-          command: 'sync',
-          clock: systemClock,
-          notices,
-        };
-        await withPlatform(run, ({ clients }) => tellUsage(clients.usage(), additions, feed, stop));
+        await withAccess(base, loaded, { command: 'sync', stop }, ({ clients }) =>
+          tellUsage(clients.usage(), additions, feed, stop),
+        );
       }
       const worst = refused.length > 0 ? worstOf([exitCode, EXIT.credentials]) : exitCode;
       const outcome = stop.aborted ? 'interrupted' : passOutcomeOf(worst);
@@ -72,7 +65,7 @@ export async function planPass(
 /** Timeout for the answers for a plan, milliseconds. */
 const PATIENCE_MS = 10_000;
 
-export interface AskedForPlan {
+interface AskedForPlan {
   /** Files that a pass would adopt, as far as known. The caller closes them. */
   readonly listings: Listings;
   /** Sources for whose bot the platform refused requests. */
@@ -85,8 +78,8 @@ type FoundDirectory = Extract<FoundSource, { kind: 'found' }>;
  * Asks the platform about each bot, so that the plan shows if no pass could succeed: one request for no file, and a
  * list of files for sources that a pass would adopt from. Warns if the plan is made without the platform.
  */
-export async function listForPlan(
-  { env, log, feed }: Pick<RunBase, 'env' | 'log' | 'feed'>,
+async function listForPlan(
+  base: RunBase,
   loaded: LoadedConfig,
   found: readonly FoundSource[],
   state: StateReader,
@@ -95,20 +88,16 @@ export async function listForPlan(
   const listings = new Listings();
   const refused: RefusedSource[] = [];
   const { platform } = loaded.config;
-  const warn = (message: string): void => {
-    feed.warn(message);
-  };
-  const notices = noticesIn(log);
-  const run = { loaded, useEmulator: false, env, command: 'sync --dry-run', clock: systemClock, notices };
+  const { warn } = base.feed;
   const ports: AskPorts = {
     clock: systemClock,
     random: Math.random,
     patienceMs: PATIENCE_MS,
-    onRetry: notices.retrying,
+    onRetry: noticesIn(base.log).retrying,
     stop,
   };
   try {
-    await withPlatform(run, async ({ clients }) => {
+    await withAccess(base, loaded, { command: 'sync --dry-run', stop }, async ({ clients }) => {
       const client = clients.catalog();
       if (client === null) return;
       // A plan writes nothing: a pass finds out itself what is not served.

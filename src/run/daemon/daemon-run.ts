@@ -182,7 +182,6 @@ export class DaemonRun {
       isInCluster: () => this.#cluster !== null,
       metrics: () => this.#metrics,
       access: () => this.#platform.access,
-      platformNow: () => this.#platformNow(),
       log,
       moved: async () => {
         await this.#servers?.close();

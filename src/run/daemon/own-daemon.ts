@@ -9,7 +9,7 @@ import type { Verified } from '../../domain/status.ts';
 import type { EventFeed } from '../event-feed.ts';
 import type { HistoryRecorder } from '../history-recorder.ts';
 import { localHolding } from '../holding.ts';
-import { platformName, type RunTarget } from '../run-base.ts';
+import type { RunTarget } from '../run-base.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import { holdLock, SERVICE } from '../state-file.ts';
 import type { Stop } from '../stop.ts';
@@ -36,8 +36,6 @@ export interface OwnDaemonInput {
   readonly isInCluster: () => boolean;
   readonly metrics: () => Metrics | null;
   readonly access: () => PlatformAccess;
-  /** The platform's time, epoch milliseconds. */
-  readonly platformNow: () => number;
   readonly log: Log;
   /** Called after the lock was taken again, because the directory of the state file was replaced. */
   readonly moved: () => Promise<void>;
@@ -127,26 +125,19 @@ export class OwnDaemon {
   }
 
   async #work(state: StateStore): Promise<void> {
-    const { daemons, loaded, access, stop } = this.#input;
-    await this.#runCounting(state, () =>
-      daemons.run({
-        ...localHolding(state, { config: () => loaded().config, clients: () => access().clients }, stop),
-        checkInPlace: () => {
-          state.checkInPlace();
-          if (this.#lock?.isInPlace() !== true)
-            throw new StateFileError('unlocked', 'its lock file was removed or replaced');
-        },
-      }),
-    );
-  }
-
-  /** Runs a daemon, and counts how much its first pass will send if the caller or the page shows that. */
-  #runCounting(state: StateStore, run: () => Promise<void>): Promise<void> {
-    const { target, estimates, platformNow, stop, feed } = this.#input;
-    const { config } = this.#input.loaded();
-    if (!estimates && config.service.listen === null) return run();
-    const name = platformName(target, config);
-    return runCounting({ config, platformName: name, state, platformNow, stop: stop.stop }, feed, run);
+    const { daemons, loaded, access, stop, estimates } = this.#input;
+    const holding = {
+      ...localHolding(state, { config: () => loaded().config, clients: () => access().clients }, stop),
+      checkInPlace: () => {
+        state.checkInPlace();
+        if (this.#lock?.isInPlace() !== true)
+          throw new StateFileError('unlocked', 'its lock file was removed or replaced');
+      },
+    };
+    // The caller or the page shows how much the first pass will send.
+    if (estimates || loaded().config.service.listen !== null)
+      await runCounting(this.#input, holding, () => daemons.run(holding));
+    else await daemons.run(holding);
   }
 }
 

@@ -5,7 +5,7 @@ import type { PassOptions, PassResult } from '../api.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
 import { holdLock, setDamagedAside, useStateFile, type StateFileUse } from '../state-file.ts';
 import type { RunBase } from '../run-base.ts';
-import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platform-access.ts';
+import { withAccess, type PlatformAccess } from '../platform/platform-access.ts';
 import { Notifier } from '../notifier.ts';
 import type { Stop } from '../stop.ts';
 import { OnceNotifier } from './once-notifier.ts';
@@ -24,7 +24,6 @@ export async function passOnce(
   options: PassOptions,
   stop: Stop,
 ): Promise<PassResult> {
-  const { target, env, log } = base;
   const { config } = loaded;
   const history = new HistoryRecorder(systemClock.now);
   const feed = base.feed.also(history.listener);
@@ -32,22 +31,24 @@ export async function passOnce(
   const run = { ...base, feed, history, options, config, waitMs };
   const lock = holdLock(config.stateFile, 'the state file', 'sync --once');
   try {
-    const notices = noticesIn(log);
-    const asked = { loaded, useEmulator: target.emulator, env, command: 'sync', clock: systemClock };
-    return await withPlatform({ ...asked, notices, onAnswer: history.answered }, async (access) => {
+    const use = { command: 'sync', stop: stop.stop, onAnswer: history.answered };
+    return await withAccess(base, loaded, use, async (access) => {
       const usage = usageClient(options, loaded, access);
-      stop.stop.addEventListener('abort', () => {
-        access.endWaits();
-      });
       stop.abort.addEventListener('abort', () => {
         feed.emit({ kind: 'breaking-off' });
       });
-      return await withNotifier(base, { loaded, access }, stop, async (notifierOf) => {
+      const { target, log } = base;
+      const input = { options: target, loaded, access, clock: systemClock, log };
+      const notifier = await Notifier.open({ ...input, howToApprove: 'allow-removals' });
+      try {
+        const notifierOf = () => notifier && new OnceNotifier(notifier, log, stop.stop);
         const once = { ...run, access, usage, stop, notifierOf };
         if (config.cluster === null) return await passOverStateFile(once, lock);
         const { passInCluster } = await import('./cluster-pass.ts');
         return await passInCluster(once, loaded);
-      });
+      } finally {
+        await notifier?.close();
+      }
     });
   } finally {
     lock.release();
@@ -62,28 +63,6 @@ function usageClient(
 ): PlatformUsage | null {
   const mayAsk = config.platform.operations === 'auto' && credentials.lacking('admin').length === 0;
   return usage === true || mayAsk ? clients.usage() : null;
-}
-
-interface Told {
-  readonly loaded: LoadedConfig;
-  readonly access: PlatformAccess;
-}
-
-/** Runs a task with a notifier, if notifications are configured. */
-async function withNotifier<T>(
-  { target, log }: RunBase,
-  told: Told,
-  { stop }: Stop,
-  task: (notifierOf: () => OnceNotifier | null) => Promise<T>,
-): Promise<T> {
-  const input = { ...told, options: target, clock: systemClock, log };
-  const notifier = await Notifier.open({ ...input, howToApprove: 'allow-removals' });
-  if (notifier === null) return await task(() => null);
-  try {
-    return await task(() => new OnceNotifier(notifier, log, stop));
-  } finally {
-    await notifier.close();
-  }
 }
 
 /** A service that has not run for so long is forgotten: single passes do its work now, milliseconds. */
@@ -113,10 +92,7 @@ async function attempt(run: OnceRun, checkThoroughly: boolean): Promise<Attempt>
   const { config, access, feed, history, stop } = run;
   const summary = emptySummary();
   let hasEnded = false;
-  const warn = (message: string): void => {
-    feed.warn(message);
-  };
-  const used = await useStateFile(config.stateFile, { checkThoroughly, warn }, async (state) => {
+  const used = await useStateFile(config.stateFile, { checkThoroughly, warn: feed.warn }, async (state) => {
     history.attach(state.history);
     feed.emit({ kind: 'call-began', counts: summary });
     const holding = localHolding(state, { config: () => config, clients: () => access.clients }, stop);

@@ -7,10 +7,9 @@ import { verifyBots, type VerificationInput } from '../../sync/pass/verification
 import type { Verified } from '../../domain/status.ts';
 import { platformName, type RunBase } from '../run-base.ts';
 import { platformError, SyncError } from '../sync-error.ts';
-import { type PlatformAccess, noticesIn, withPlatform } from '../platform/platform-access.ts';
+import { withAccess, type PlatformAccess } from '../platform/platform-access.ts';
 import type { VerifyOptions } from '../api.ts';
 import type { Stop } from '../stop.ts';
-import type { CountedAnswer } from '../../platform/pacer.ts';
 import { withRecords } from '../read-records.ts';
 
 export interface VerifyRun extends RunBase {
@@ -40,9 +39,7 @@ export function comparison(
     config,
     platformName: platformName(target, config),
     state,
-    catalog: new ServedCatalog(client, memory, systemClock, (message) => {
-      feed.warn(message);
-    }),
+    catalog: new ServedCatalog(client, memory, systemClock, feed.warn),
     ports: {
       clock: systemClock,
       random: Math.random,
@@ -77,23 +74,6 @@ export async function compare({ feed }: VerifyRun, input: VerificationInput): Pr
   return verified.value;
 }
 
-/** Runs a task with access to the platform, whose waits end at a stop. Throws `SyncError`. */
-export async function withBots<T>(
-  { target, env, log, loaded, stop }: Pick<VerifyRun, 'target' | 'env' | 'log' | 'loaded' | 'stop'>,
-  command: string,
-  task: (access: PlatformAccess) => Promise<T>,
-  onAnswer: (answer: CountedAnswer) => void = () => undefined,
-): Promise<T> {
-  const notices = noticesIn(log);
-  const run = { loaded, useEmulator: target.emulator, env, command, clock: systemClock, notices };
-  return await withPlatform({ ...run, onAnswer }, (access) => {
-    stop.stop.addEventListener('abort', () => {
-      access.endWaits();
-    });
-    return task(access);
-  });
-}
-
 /**
  * Creates a memory of unserved operations that reads the state file, and keeps its own notes only until the command
  * ends.
@@ -119,7 +99,7 @@ export async function findOrphans(
 ): Promise<void> {
   const run = { ...base, loaded, options: {}, stop };
   const place = { loaded, platformName: platformName(base.target, loaded.config), env: base.env };
-  await withBots(run, 'ls', (access) =>
+  await withAccess(base, loaded, { command: 'ls', stop: stop.stop }, (access) =>
     withRecords(place, async ({ reader }) => {
       const input = comparison(run, access, reader, memoryOf(reader));
       const found = await verifyBots({

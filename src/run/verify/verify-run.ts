@@ -3,11 +3,10 @@ import { ListingError } from '../../store/listing.ts';
 import { countDifferences, noteDifference, noteOrphan, noteSame } from '../../sync/pass/verification.ts';
 import type { VerifyOptions, VerifyResult, PassResult, PruneResult } from '../api.ts';
 import { type RunBase, platformName } from '../run-base.ts';
-import type { RecordsPlace } from '../read-state-file.ts';
 import { withRecords } from '../read-records.ts';
 import type { Stop } from '../stop.ts';
 import { SyncError } from '../sync-error.ts';
-import { compare, comparison, type VerifyRun, memoryOf, withBots } from './compare.ts';
+import { compare, comparison, type VerifyRun, memoryOf } from './compare.ts';
 import { describeHalt } from '../../words/halt.ts';
 import { emptySummary } from '../../domain/report.ts';
 import { systemClock } from '../../service/system-clock.ts';
@@ -19,7 +18,7 @@ import { localHolding } from '../holding.ts';
 import { holdLock, useStateFile } from '../state-file.ts';
 import { singlePass } from '../once/single-pass.ts';
 import { passOutcomeOf, type PassOutcome } from '../pass-outcome.ts';
-import type { PlatformAccess } from '../platform/platform-access.ts';
+import { withAccess, type PlatformAccess } from '../platform/platform-access.ts';
 
 /** Compares the files of the bots with what was sent, and repairs or prunes as the options say. Throws `SyncError`. */
 export async function verify(
@@ -63,14 +62,12 @@ async function verifyOrRepair(run: VerifyRun): Promise<VerifyResult> {
   return result;
 }
 
-function placeOf({ loaded, target, env }: VerifyRun): RecordsPlace {
-  return { loaded, platformName: platformName(target, loaded.config), env };
-}
-
 /** Compares without writing, also while another process writes the state file. */
 async function look(run: VerifyRun): Promise<VerifyResult> {
-  return await withBots(run, 'verify', (access) =>
-    withRecords(placeOf(run), async ({ reader }) => {
+  const { loaded, target, env, stop } = run;
+  const place = { loaded, platformName: platformName(target, loaded.config), env };
+  return await withAccess(run, loaded, { command: 'verify', stop: stop.stop }, (access) =>
+    withRecords(place, async ({ reader }) => {
       const input = comparison(run, access, reader, memoryOf(reader));
       const verified = await compare(run, {
         ...input,
@@ -88,27 +85,25 @@ interface RepairRun extends VerifyRun {
 }
 
 /** Compares, records the differences, and repairs or prunes as the options say. Throws `SyncError`. */
-export async function repair(run: VerifyRun): Promise<VerifyResult> {
+async function repair(run: VerifyRun): Promise<VerifyResult> {
   const { stateFile } = run.loaded.config;
   const lock = lockOf(stateFile);
   const history = new HistoryRecorder(systemClock.now);
-  const repairRun = { ...run, feed: run.feed.also(history.listener), history };
+  const feed = run.feed.also(history.listener);
+  const use = { command: 'verify', stop: run.stop.stop, onAnswer: history.answered };
+  const opening = { checkThoroughly: lock.wasAbandoned, warn: run.feed.warn };
   try {
-    const repairByBots = async (access: PlatformAccess): Promise<VerifyResult> => {
-      const warn = (message: string): void => {
-        run.feed.warn(message);
-      };
-      const used = await useStateFile(stateFile, { checkThoroughly: lock.wasAbandoned, warn }, (state) => {
+    return await withAccess(run, run.loaded, use, async (access) => {
+      const used = await useStateFile(stateFile, opening, (state) => {
         history.attach(state.history);
-        return repairWith(repairRun, access, state);
+        return repairWith({ ...run, feed, history }, access, state);
       });
       if (used.kind === 'ended') return used.value;
       throw new SyncError('state-file-failed', {
         place: stateFile,
         reason: `cannot be used: ${used.error.message}`,
       });
-    };
-    return await withBots(run, 'verify', repairByBots, history.answered);
+    });
   } finally {
     lock.release();
   }
