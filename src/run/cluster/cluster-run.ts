@@ -9,9 +9,10 @@ import { beatMs, momentOf } from '../../domain/lease.ts';
 import { Bell } from '../../service/bell.ts';
 import { STATE_VERSION } from '../../store/schema.ts';
 import { SyncError } from '../sync-error.ts';
+import { version } from '../version.ts';
 import { carryOutCommands, type CommandInput } from './carry-out-commands.ts';
 import type { ClusterObserver, ClusterSituation } from './cluster-situation.ts';
-import { DeclaredUnits, type DeclaredUnitsInput, type OwnUnit } from './own-units.ts';
+import { DeclaredUnits, type OwnUnit } from './own-units.ts';
 import { HeldUnits, type UnitWork } from './held-units.ts';
 import { HostName } from './host-name.ts';
 import { OtherHosts } from './other-hosts.ts';
@@ -23,10 +24,9 @@ import type { Visited, VisitedCluster } from './visit.ts';
 /** Timers may fire this early, milliseconds. */
 const TIMER_MS = 5;
 
-export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
+export interface ClusterRunInput extends UnitWork {
   /** See `machineOf`. */
   readonly machine: string;
-  readonly version: string;
   /** Returns until when all changes of a unit are on the platform, epoch milliseconds; `null`: unknown. */
   readonly settledUntilMs: (unit: OwnUnit) => number | null;
   /** See `CommandInput.isAtWork`. */
@@ -37,7 +37,7 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
   readonly report: () => string | null;
   /** Pauses that the platform asked for apply to all hosts. Milliseconds from now. */
   readonly pauses: { readonly askedForMs: () => number; readonly pause: (ms: number) => void };
-  readonly observer: ClusterObserver;
+  readonly observer?: ClusterObserver;
 }
 
 /** Runs this host's part in a cluster: sends beats, takes units and releases them. */
@@ -52,8 +52,6 @@ export class ClusterRun {
   readonly #bell = new Bell();
   readonly #beganAtMs: number;
   #trouble: string | null = null;
-  /** True once this host has asked for its fair share of the units. */
-  #hasAsked = false;
   /** The trouble reported last; `undefined`: nothing was reported. */
   #told: string | null | undefined;
 
@@ -62,18 +60,15 @@ export class ClusterRun {
     const otherHosts = new OtherHosts(cluster.config.host, cluster.config.leaseMs, clock.monotonic);
     const name = new HostName({ ...input, otherHosts });
     const declared = new DeclaredUnits(input);
-    const left = (): void => {
-      this.#bell.ring();
-    };
-    const held = new HeldUnits({ ...input, name, otherHosts, left });
+    const held = new HeldUnits({ ...input, name, otherHosts, left: this.hurry });
+    const directoryChecks = new DirectoryChecks(input);
     this.#input = input;
     this.#beganAtMs = clock.monotonic();
     this.#otherHosts = otherHosts;
     this.#name = name;
     this.#declared = declared;
     this.#held = held;
-    this.#directoryChecks = new DirectoryChecks(input);
-    const directoryChecks = this.#directoryChecks;
+    this.#directoryChecks = directoryChecks;
     this.#decisions = new UnitDecisions({ ...input, name, otherHosts, declared, directoryChecks, held });
   }
 
@@ -100,9 +95,9 @@ export class ClusterRun {
   }
 
   /** Sends the next beat at once. */
-  hurry(): void {
+  readonly hurry = (): void => {
     this.#bell.ring();
-  }
+  };
 
   /** Declares the units again after the configuration changed. */
   reload(): void {
@@ -115,12 +110,11 @@ export class ClusterRun {
     const { stop, abort, cluster, clock } = this.#input;
     const listening = new AbortController();
     const ringing = cluster.messages.onWake(
-      () => {
-        this.#bell.ring();
-      },
+      this.hurry,
       (signal) => clock.sleep(this.#beatMs, signal),
       listening.signal,
     );
+    const { signal } = listening;
     const breakOff = (): void => {
       this.#held.lose();
     };
@@ -128,8 +122,8 @@ export class ClusterRun {
       this.#held.release();
       this.#bell.ring();
     };
-    abort.addEventListener('abort', breakOff);
-    stop.addEventListener('abort', letGo);
+    abort.addEventListener('abort', breakOff, { signal });
+    stop.addEventListener('abort', letGo, { signal });
     const never = new AbortController().signal;
     try {
       while (!this.#isLeaving() || !this.#held.isEmpty) {
@@ -147,8 +141,6 @@ export class ClusterRun {
       await cluster.membership.leave({ name: this.#host, instance }).catch(() => undefined);
       await this.wakeOthers();
     } finally {
-      abort.removeEventListener('abort', breakOff);
-      stop.removeEventListener('abort', letGo);
       // After a defect, units may still be held. The caller goes on to close the database and gives up this host's
       // name.
       this.#held.lose();
@@ -169,7 +161,7 @@ export class ClusterRun {
     await messages.wake(config.host).catch(() => undefined);
   }
 
-  /** See `Neighbours.othersSettledUntilMs`. */
+  /** See `OtherHosts.othersSettledUntilMs`. */
   othersSettledUntilMs(own: OwnUnit): number {
     return this.#otherHosts.othersSettledUntilMs(own);
   }
@@ -203,7 +195,7 @@ export class ClusterRun {
     const trouble = this.#whyNot;
     if (trouble === this.#told) return;
     this.#told = trouble;
-    this.#input.observer.stands(trouble);
+    this.#input.observer?.stands(trouble);
   }
 
   /** Sends a beat and acts on the answer. */
@@ -262,13 +254,13 @@ export class ClusterRun {
   }
 
   #news(): HostNews {
-    const { version, report, stop, visit, pauses } = this.#input;
+    const { report, stop, visit, pauses } = this.#input;
     const taken = this.#declared.all.filter(({ id }) => !this.#held.avoids(id));
     return {
       name: this.#host,
       instance: this.#name.instance,
       isVisitor: visit !== undefined,
-      version,
+      version: version(),
       units: stop.aborted ? [] : taken.map(({ id }) => id),
       hindrances: this.#hindrances,
       report: report(),
@@ -323,22 +315,7 @@ export class ClusterRun {
     if (visit !== undefined) return;
     const { membership } = cluster;
     const [declared, held] = [this.#declared, this.#held];
-    await this.#askForFairShare();
+    if (await this.#decisions.askForFairShare(view)) await this.wakeOthers();
     await carryOutCommands(view.commands, { membership, declared, held, log, isAtWork, carryOut });
-  }
-
-  /**
-   * Asks, once after joining, for as many units as other hosts have. Waits a lease first, to know which hosts are
-   * alive.
-   */
-  async #askForFairShare(): Promise<void> {
-    const { cluster, clock } = this.#input;
-    const { joinedAtMs } = this.#name;
-    if (this.#hasAsked || joinedAtMs === null) return;
-    if (clock.monotonic() - joinedAtMs < cluster.config.leaseMs) return;
-    for (const { id, epoch } of this.#decisions.fairShare())
-      await cluster.membership.addCommand(id, 'release', { epoch });
-    this.#hasAsked = true;
-    await this.wakeOthers();
   }
 }

@@ -12,14 +12,6 @@ export interface ClusterObserver extends UnitObserver {
   readonly stands: (trouble: string | null) => void;
 }
 
-/** An observer that ignores everything. */
-export const NOBODY_FOLLOWS: ClusterObserver = {
-  stands: () => undefined,
-  shipped: () => undefined,
-  taken: () => undefined,
-  ended: () => undefined,
-};
-
 /** The state of a host's part in a cluster. */
 export interface ClusterSituation {
   readonly host: string;

@@ -1,6 +1,5 @@
 import { stat } from 'fs/promises';
-import type { Config, SourceConfig } from '../../config/config.ts';
-import type { Clock } from '../../domain/clock.ts';
+import type { SourceConfig } from '../../config/config.ts';
 import type { DirectoryFault, MissingHalt } from '../../domain/guard.ts';
 import type { Unseen, UnseenHalt } from '../../domain/hindrance.ts';
 import { StateFileError } from '../../store/database.ts';
@@ -8,15 +7,8 @@ import { StateReader } from '../../store/state-reader.ts';
 import { UnreadableRowError, WorkingCopy } from '../../store/working-copy.ts';
 import { haltAtSight, haltThatStands, lookAtDirectory, type Sight } from '../../sync/sources/sight.ts';
 import { findSource, type Source } from '../../sync/sources/source.ts';
-import type { Cluster } from './open-cluster.ts';
+import type { ClusterHost } from './open-cluster.ts';
 import type { OwnUnit } from './own-units.ts';
-
-export interface DirectoryChecksInput {
-  readonly cluster: Pick<Cluster, 'ledger' | 'config'>;
-  readonly config: () => Config;
-  readonly platformName: (config: Config) => string;
-  readonly clock: Clock;
-}
 
 /** A unit whose directories are checked. */
 export interface LookedAt {
@@ -33,14 +25,14 @@ type Seen =
 
 /** Compares the directories of this host's units with their records. */
 export class DirectoryChecks {
-  readonly #input: DirectoryChecksInput;
+  readonly #input: ClusterHost;
   #hindrances: readonly Unseen[] = [];
   /** When units were first unseen, by unit number, milliseconds of the monotonic clock. */
   readonly #sinceMs = new Map<number, number>();
   /** The state in which units were last found complete, by unit number. */
   readonly #known = new Map<number, string>();
 
-  constructor(input: DirectoryChecksInput) {
+  constructor(input: ClusterHost) {
     this.#input = input;
   }
 

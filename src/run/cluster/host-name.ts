@@ -1,20 +1,15 @@
 import { randomUUID, createHash } from 'node:crypto';
 import type { HostNews } from '../../cluster/shared-ledger.ts';
-import type { Clock } from '../../domain/clock.ts';
-import type { Log } from '../../service/logger.ts';
 import type { OtherHosts } from './other-hosts.ts';
-import type { Cluster } from './open-cluster.ts';
+import type { ClusterHost } from './open-cluster.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 
-export interface HostNameInput {
-  readonly cluster: Pick<Cluster, 'config' | 'membership'>;
+export interface HostNameInput extends Pick<ClusterHost, 'cluster' | 'clock' | 'log'> {
   /** See `machineOf`. */
   readonly machine: string;
   readonly otherHosts: OtherHosts;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** The name of this host in its cluster, which only one process has at a time. */
@@ -22,9 +17,8 @@ export class HostName {
   /** Names this process: the machine and a random part. */
   readonly instance: string;
   readonly #input: HostNameInput;
-  #isOurs = false;
+  #holder: 'unknown' | 'this-process' | 'another-machine' = 'unknown';
   #joinedAtMs: number | null = null;
-  #isAnothers = false;
 
   constructor(input: HostNameInput) {
     this.#input = input;
@@ -32,7 +26,7 @@ export class HostName {
   }
 
   get isOurs(): boolean {
-    return this.#isOurs;
+    return this.#holder === 'this-process';
   }
 
   /** When the name was first taken, milliseconds of the monotonic clock; `null`: not yet. */
@@ -42,7 +36,7 @@ export class HostName {
 
   /** True if another machine had the name at the last attempt. */
   get isAnothers(): boolean {
-    return this.#isAnothers;
+    return this.#holder === 'another-machine';
   }
 
   /** Returns whether a process ran on this machine with this state file. Unless it is this process, it has ended. */
@@ -60,23 +54,23 @@ export class HostName {
     const other = otherHosts.view?.hosts.find(({ name }) => name === news.name);
     const isForeign = other !== undefined && !this.wasHere(other.instance);
     if (isForeign && otherHosts.silentMs(news.name) < cluster.config.leaseMs) {
-      if (!this.#isAnothers)
+      if (!this.isAnothers)
         log.warn(
           `a host of the name "${news.name}" takes part already, or did until now; botsync waits until it is silent`,
         );
-      this.#isAnothers = true;
+      this.#holder = 'another-machine';
       return false;
     }
-    this.#isAnothers = false;
+    this.#holder = 'unknown';
     await cluster.membership.join(news);
-    this.#isOurs = true;
+    this.#holder = 'this-process';
     this.#joinedAtMs ??= clock.monotonic();
     return true;
   }
 
   /** Records that the ledger does not have this process under the name any more. */
   lose(): void {
-    this.#isOurs = false;
+    this.#holder = 'unknown';
   }
 }
 

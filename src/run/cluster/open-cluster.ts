@@ -1,3 +1,6 @@
+import type { Config } from '../../config/config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Log } from '../../service/logger.ts';
 import type { ClusterConfig, SecretReference } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { resolveSecret } from '../../config/secrets.ts';
@@ -11,6 +14,16 @@ const PATIENCE_PART = 1 / 3;
 
 export interface Cluster extends SharedLedger {
   readonly config: ClusterConfig;
+}
+
+/** This host in a cluster, with the current configuration. */
+export interface ClusterHost {
+  readonly cluster: Cluster;
+  readonly config: () => Config;
+  /** Returns the name of the platform in records. */
+  readonly platformName: (config: Config) => string;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** Another place for the address of the database than the configuration. `place`: its name in messages. */

@@ -6,7 +6,7 @@ import { targetOf } from '../../sync/sources/source.ts';
 import { createHash } from 'node:crypto';
 import type { Hindrance } from '../../domain/hindrance.ts';
 import { differencesOf } from '../../domain/source-settings.ts';
-import type { Cluster } from './open-cluster.ts';
+import type { ClusterHost } from './open-cluster.ts';
 
 export interface OwnUnit {
   readonly id: number;
@@ -144,22 +144,16 @@ export function settingsOf(config: Config, source: SourceConfig, platformName: s
   return JSON.parse(JSON.stringify(settings)) as JsonObject;
 }
 
-export interface DeclaredUnitsInput {
-  readonly cluster: Cluster;
-  readonly config: () => Config;
-  readonly platformName: (config: Config) => string;
-}
-
 /** The units of this host's configuration, as declared in the ledger. */
 export class DeclaredUnits {
-  readonly #input: DeclaredUnitsInput;
+  readonly #input: ClusterHost;
   #own: readonly OwnUnit[] | null = null;
   #before: readonly OwnUnit[] = [];
   /** The settings that the ledger had for each source at the declaration, as JSON. */
   #agreed: ReadonlyMap<string, string> = new Map();
   #differing: readonly Hindrance[] = [];
 
-  constructor(input: DeclaredUnitsInput) {
+  constructor(input: ClusterHost) {
     this.#input = input;
   }
 

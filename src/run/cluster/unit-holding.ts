@@ -1,11 +1,10 @@
 import type { Config } from '../../config/config.ts';
 import type { Fence } from '../../domain/lease.ts';
 import type { Log } from '../../service/logger.ts';
-import { systemClock } from '../../service/system-clock.ts';
 import type { Holding } from '../holding.ts';
 import type { Clients } from '../platform/clients.ts';
 import type { WorkedUnit } from './held-unit.ts';
-import type { Cluster } from './open-cluster.ts';
+import type { ClusterHost } from './open-cluster.ts';
 import { onlySourcesOf, type OwnUnit } from './own-units.ts';
 import type { RelativePath } from '../../domain/key.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -20,16 +19,10 @@ import { ServedCatalog } from '../../sync/catalog/served-catalog.ts';
 import { noteDifference, noteSame, verifyBots } from '../../sync/pass/verification.ts';
 import { targetOf } from '../../sync/sources/source.ts';
 
-export interface UnitHoldingInput {
-  readonly cluster: Pick<Cluster, 'conversations'>;
-  /** The current configuration. */
-  readonly config: () => Config;
-  readonly platformName: (config: Config) => string;
+export interface UnitHoldingInput extends ClusterHost {
   /** Clients whose requests wait for a fence. */
   readonly clientsUnder: (fence: Fence) => Clients;
-  /** See `Holding.othersSettledUntilMs`. */
-  readonly othersSettledUntilMs: (own: OwnUnit) => number;
-  readonly log: Log;
+  readonly othersSettledUntilMs: Holding['othersSettledUntilMs'];
 }
 
 /**
@@ -41,7 +34,7 @@ export async function openUnitHolding(
   worked: WorkedUnit,
   input: UnitHoldingInput,
 ): Promise<Holding> {
-  const { cluster, platformName, clientsUnder, othersSettledUntilMs, log } = input;
+  const { cluster, platformName, clientsUnder, othersSettledUntilMs, clock, log } = input;
   const { state, lease, stop, abort } = worked;
   const config = (): Config => {
     const now = input.config();
@@ -53,8 +46,7 @@ export async function openUnitHolding(
     platformName: platformName(input.config()),
     catalog: clients.catalog(),
     platformNow: () => clients.files().now(),
-    clock: systemClock,
-    log,
+    ...{ clock, log },
   });
   return {
     state,
@@ -64,8 +56,7 @@ export async function openUnitHolding(
     checkInPlace: () => {
       state.checkInPlace();
     },
-    othersSettledUntilMs: () => othersSettledUntilMs(own),
-    ...{ stop, abort },
+    ...{ othersSettledUntilMs, stop, abort },
   };
 }
 

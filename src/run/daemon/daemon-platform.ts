@@ -50,6 +50,24 @@ export class DaemonPlatform {
     return this.current;
   }
 
+  /** Returns the remaining pause of requests, milliseconds. */
+  pausedForMs(): number {
+    return this.current?.pausedForMs() ?? 0;
+  }
+
+  /** See `PlatformAccess.askedForMs`. */
+  askedForMs(): number {
+    return this.current?.askedForMs() ?? 0;
+  }
+
+  /** Pauses all requests for `ms` from now. */
+  pause(ms: number): void {
+    this.current?.pause(ms);
+  }
+
+  /** Returns the platform's time, epoch milliseconds. */
+  readonly now = (): number => this.current?.clients.files().now() ?? Date.now();
+
   /** Opens an access under a configuration, to be taken or closed. Throws `SyncError` with nothing left open. */
   async open(loaded: LoadedConfig): Promise<DaemonAccess> {
     const log = this.#log;

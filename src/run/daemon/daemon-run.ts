@@ -23,7 +23,6 @@ import { ConfigFiles, Reloads } from './reloads.ts';
 import { Daemons } from './daemons.ts';
 import { DaemonPlatform } from './daemon-platform.ts';
 import { DaemonPage, pageControl } from './page/daemon-page.ts';
-import { joinCluster } from './join-cluster.ts';
 import { HangGuard, Watchdog, DaemonVitals } from './watchdog.ts';
 import { OwnDaemon } from './own-daemon.ts';
 import { DaemonServers } from './servers.ts';
@@ -129,7 +128,7 @@ export class DaemonRun {
     this.#notifier = new DaemonNotifier({
       log,
       configurationProblem: () => this.#reloads.configuration.problem,
-      platformNow: () => this.#platformNow(),
+      platformNow: () => this.#platform.now(),
       ended: (outcome) => {
         this.#metrics?.notificationEnded(outcome);
       },
@@ -157,7 +156,7 @@ export class DaemonRun {
     this.#stop.stop.addEventListener('abort', this.#onStop);
     this.#vitals = new DaemonVitals({
       monotonic: systemClock.monotonic,
-      pausedForMs: () => this.#platform.current?.pausedForMs() ?? 0,
+      pausedForMs: () => this.#platform.pausedForMs(),
       activity: () => this.#daemonState().daemon?.activity ?? null,
       uploadSettings: () => this.#loaded.config.upload,
     });
@@ -196,7 +195,7 @@ export class DaemonRun {
     this.#own.lock();
     this.#feed.emit({
       kind: 'started',
-      daemon: observedDaemon(this.#daemonState, () => this.#platform.current?.pausedForMs() ?? 0),
+      daemon: observedDaemon(this.#daemonState, () => this.#platform.pausedForMs()),
     });
     await this.#hangGuard?.adjust(this.#loaded.config);
     this.#metrics = await createMetrics(version(), () => this.#answers.measures());
@@ -266,32 +265,23 @@ export class DaemonRun {
     }
   }
 
-  #joinCluster(metrics: Metrics): Promise<ClusterPart | null> {
-    return joinCluster({
-      loaded: this.#loaded,
-      env: this.#env,
-      metrics,
+  /**
+   * Joins the cluster of the configuration; `null`: there is none, and then no module for it is loaded. Throws
+   * `SyncError` if the ledger is unusable.
+   */
+  async #joinCluster(metrics: Metrics): Promise<ClusterPart | null> {
+    const { cluster } = this.#loaded.config;
+    if (cluster === null) return null;
+    const { openDaemonCluster } = await import('./cluster-part.ts');
+    return await openDaemonCluster(this.#loaded, cluster, this.#env, {
+      ...{ metrics, daemons: this.#daemons, platform: this.#platform, log: this.#log, stop: this.#stop },
       config: () => this.#loaded.config,
       platformName: (now) => platformName(this.#options, now),
-      daemons: this.#daemons,
-      pauses: {
-        askedForMs: () => this.#platform.current?.askedForMs() ?? 0,
-        pause: (ms) => {
-          this.#platform.current?.pause(ms);
-        },
-      },
-      clientsUnder: (fence) => this.#platform.access.clientsUnder(fence),
       sources: () => this.#answers.sources(),
       stands: (trouble) => {
         this.#measures.standsInCluster(trouble);
       },
-      log: this.#log,
-      stop: this.#stop,
     });
-  }
-
-  #platformNow(): number {
-    return this.#platform.current?.clients.files().now() ?? Date.now();
   }
 
   /** Applies another configuration. Throws `SyncError`; then the previous one stays in use. */
