@@ -7,6 +7,7 @@ import {
 import type { Hindrance } from '../../domain/hindrance.ts';
 import { beatMs, momentOf } from '../../domain/lease.ts';
 import { Bell } from '../../service/bell.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 import { STATE_VERSION } from '../../store/schema.ts';
 import { SyncError } from '../sync-error.ts';
 import { version } from '../version.ts';
@@ -50,7 +51,6 @@ export class ClusterRun {
   readonly #directoryChecks: DirectoryChecks;
   readonly #decisions: UnitDecisions;
   readonly #bell = new Bell();
-  readonly #beganAtMs: number;
   #trouble: string | null = null;
   /** The trouble reported last; `undefined`: nothing was reported. */
   #told: string | null | undefined;
@@ -63,7 +63,6 @@ export class ClusterRun {
     const held = new HeldUnits({ ...input, name, otherHosts, left: this.hurry });
     const directoryChecks = new DirectoryChecks(input);
     this.#input = input;
-    this.#beganAtMs = clock.monotonic();
     this.#otherHosts = otherHosts;
     this.#name = name;
     this.#declared = declared;
@@ -177,9 +176,7 @@ export class ClusterRun {
     const { stop, visit } = this.#input;
     if (stop.aborted || visit === undefined) return stop.aborted;
     // A visit does not wait for an unreachable database, and only for a limited time for its name.
-    if (this.#trouble !== null) return true;
-    const sinceMs = this.#input.clock.monotonic() - this.#beganAtMs;
-    if (this.#name.isAnothers && sinceMs > this.#input.cluster.config.leaseMs + this.#beatMs) return true;
+    if (this.#trouble !== null || this.#name.isMissedForLong) return true;
     return this.#name.isOurs && visit.isOver(this.#visitedCluster);
   }
 
@@ -217,7 +214,9 @@ export class ClusterRun {
     const { cluster, clock, visit, pauses } = this.#input;
     const unchanged = await this.#declared.declare();
     if (unchanged !== null) this.#held.renew(unchanged);
-    await this.#look();
+    const { units: rows = [] } = this.#otherHosts.view ?? {};
+    const stateOf = (id: number): StateReader | null => this.#held.get(id)?.state ?? null;
+    await this.#directoryChecks.look(this.#declared.all, rows, stateOf, this.#beatMs / 2);
     const news = this.#news();
     if (!this.#name.isOurs && !(await this.#name.take(news))) return;
     const held = this.#held.toProve;
@@ -242,15 +241,6 @@ export class ClusterRun {
 
   get #hindrances(): readonly Hindrance[] {
     return [...this.#declared.differing, ...this.#directoryChecks.hindrances];
-  }
-
-  async #look(): Promise<void> {
-    const { units: rows = [] } = this.#otherHosts.view ?? {};
-    const looked = this.#declared.all.map((own) => {
-      const { epoch = 0 } = rows.find(({ id }) => id === own.id) ?? {};
-      return { own, epoch, state: () => this.#held.get(own.id)?.state ?? null };
-    });
-    await this.#directoryChecks.look(looked, this.#beatMs / 2);
   }
 
   #news(): HostNews {

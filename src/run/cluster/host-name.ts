@@ -1,3 +1,4 @@
+import { beatMs } from '../../domain/lease.ts';
 import { randomUUID, createHash } from 'node:crypto';
 import type { HostNews } from '../../cluster/shared-ledger.ts';
 import type { OtherHosts } from './other-hosts.ts';
@@ -18,10 +19,12 @@ export class HostName {
   readonly instance: string;
   readonly #input: HostNameInput;
   #holder: 'unknown' | 'this-process' | 'another-machine' = 'unknown';
+  readonly #beganAtMs: number;
   #joinedAtMs: number | null = null;
 
   constructor(input: HostNameInput) {
     this.#input = input;
+    this.#beganAtMs = input.clock.monotonic();
     this.instance = `${input.machine}:${randomUUID()}`;
   }
 
@@ -37,6 +40,13 @@ export class HostName {
   /** True if another machine had the name at the last attempt. */
   get isAnothers(): boolean {
     return this.#holder === 'another-machine';
+  }
+
+  /** True if another machine has had the name for longer than a dead one would. */
+  get isMissedForLong(): boolean {
+    const { clock, cluster } = this.#input;
+    const { leaseMs } = cluster.config;
+    return this.isAnothers && clock.monotonic() - this.#beganAtMs > leaseMs + beatMs(leaseMs);
   }
 
   /** Returns whether a process ran on this machine with this state file. Unless it is this process, it has ended. */
