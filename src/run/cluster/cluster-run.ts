@@ -1,9 +1,4 @@
-import {
-  DatabaseError,
-  type ClusterView,
-  type HostNews,
-  type CommandRow,
-} from '../../cluster/shared-ledger.ts';
+import { DatabaseError, type ClusterView, type HostNews } from '../../cluster/shared-ledger.ts';
 import type { Hindrance } from '../../domain/hindrance.ts';
 import { beatMs, momentOf } from '../../domain/lease.ts';
 import { Bell } from '../../service/bell.ts';
@@ -12,12 +7,12 @@ import { STATE_VERSION } from '../../store/schema.ts';
 import { SyncError } from '../sync-error.ts';
 import { version } from '../version.ts';
 import { carryOutCommands, type CommandInput } from './carry-out-commands.ts';
-import type { ClusterObserver, ClusterSituation } from './cluster-situation.ts';
+import type { ClusterSituation } from './cluster-situation.ts';
 import { DeclaredUnits, type OwnUnit } from './own-units.ts';
 import { HeldUnits, type UnitWork } from './held-units.ts';
 import { HostName } from './host-name.ts';
 import { OtherHosts } from './other-hosts.ts';
-import { patienceMs } from './open-cluster.ts';
+import { patienceMs, wakeOthers } from './open-cluster.ts';
 import { UnitDecisions } from './unit-decisions.ts';
 import { DirectoryChecks } from './directory-checks.ts';
 import type { Visited, VisitedCluster } from './visit.ts';
@@ -25,20 +20,15 @@ import type { Visited, VisitedCluster } from './visit.ts';
 /** Timers may fire this early, milliseconds. */
 const TIMER_MS = 5;
 
-export interface ClusterRunInput extends UnitWork {
+export interface ClusterRunInput extends UnitWork, Pick<CommandInput, 'isAtWork' | 'carryOut'> {
   /** See `machineOf`. */
   readonly machine: string;
   /** Returns until when all changes of a unit are on the platform, epoch milliseconds; `null`: unknown. */
   readonly settledUntilMs: (unit: OwnUnit) => number | null;
-  /** See `CommandInput.isAtWork`. */
-  readonly isAtWork: CommandInput['isAtWork'];
-  /** Carries out a command for a unit that this host holds. */
-  readonly carryOut: (unit: OwnUnit, command: CommandRow) => void;
   /** Returns the report of this host's sources for other hosts, as JSON. */
   readonly report: () => string | null;
   /** Pauses that the platform asked for apply to all hosts. Milliseconds from now. */
   readonly pauses: { readonly askedForMs: () => number; readonly pause: (ms: number) => void };
-  readonly observer?: ClusterObserver;
 }
 
 /** Runs this host's part in a cluster: sends beats, takes units and releases them. */
@@ -138,7 +128,7 @@ export class ClusterRun {
       this.#held.demandSound();
       const { instance } = this.#name;
       await cluster.membership.leave({ name: this.#host, instance }).catch(() => undefined);
-      await this.wakeOthers();
+      await wakeOthers(cluster);
     } finally {
       // After a defect, units may still be held. The caller goes on to close the database and gives up this host's
       // name.
@@ -152,12 +142,6 @@ export class ClusterRun {
   /** Returns how the visit went for each unit; `null`: not known yet. */
   get visited(): ReadonlyMap<string, Visited | null> {
     return this.#input.visit?.outcome(this.#visitedCluster) ?? new Map<string, never>();
-  }
-
-  /** Wakes other hosts before their next beat. */
-  async wakeOthers(): Promise<void> {
-    const { messages, config } = this.#input.cluster;
-    await messages.wake(config.host).catch(() => undefined);
   }
 
   /** See `OtherHosts.othersSettledUntilMs`. */
@@ -305,7 +289,7 @@ export class ClusterRun {
     if (visit !== undefined) return;
     const { membership } = cluster;
     const [declared, held] = [this.#declared, this.#held];
-    if (await this.#decisions.askForFairShare(view)) await this.wakeOthers();
+    if (await this.#decisions.askForFairShare(view)) await wakeOthers(cluster);
     await carryOutCommands(view.commands, { membership, declared, held, log, isAtWork, carryOut });
   }
 }

@@ -3,14 +3,19 @@ import { momentOf, type Moment } from '../../domain/lease.ts';
 import { HeldUnit, type UnitEnd, type WorkedUnit } from './held-unit.ts';
 import type { HostName } from './host-name.ts';
 import type { OtherHosts } from './other-hosts.ts';
-import type { ClusterHost } from './open-cluster.ts';
+import { wakeOthers, type ClusterHost } from './open-cluster.ts';
 import type { OwnUnit } from './own-units.ts';
 import type { Visit } from './visit.ts';
 
 /** A unit that could not be worked on is left to other hosts for this long, milliseconds. */
 const AVOID_MS = 15_000;
 
-export interface UnitObserver {
+export interface ClusterObserver {
+  /**
+   * Called after the first beat and after each change. `trouble`: why this host cannot take part; `null`: it takes
+   * part.
+   */
+  readonly stands: (trouble: string | null) => void;
   readonly shipped: (seconds: number) => void;
   /** `from`: the host that held the unit without releasing it; `null`: it was free. */
   readonly taken: (from: string | null) => void;
@@ -19,7 +24,7 @@ export interface UnitObserver {
 
 export interface UnitWork extends ClusterHost {
   readonly work: (unit: OwnUnit, worked: WorkedUnit) => Promise<void>;
-  readonly observer?: UnitObserver;
+  readonly observer?: ClusterObserver;
   /** Set if this host only visits the cluster, to take each unit once. */
   readonly visit?: Visit;
   /** Once it aborts, no more units are taken and held units are released. */
@@ -208,6 +213,6 @@ export class HeldUnits {
       );
     else if (!stop.aborted && visit === undefined)
       log.info(`${own.name} is not synced by this host any more`, { end: end.kind });
-    await cluster.messages.wake(cluster.config.host).catch(() => undefined);
+    await wakeOthers(cluster);
   }
 }

@@ -56,6 +56,11 @@ export function openCluster(
   return { ...opened.ledger, config };
 }
 
+/** Wakes other hosts before their next beat, if the database is reachable. */
+export async function wakeOthers({ messages, config }: Cluster): Promise<void> {
+  await messages.wake(config.host).catch(() => undefined);
+}
+
 /** Returns the timeout of a statement, milliseconds. */
 export function patienceMs({ leaseMs }: Pick<ClusterConfig, 'leaseMs'>): number {
   return Math.round(leaseMs * PATIENCE_PART);

@@ -6,7 +6,8 @@ import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../store/database.ts';
 import { approvalWords, pruneWords, rescanWords } from '../../words/asked.ts';
 import { ClusterRun } from '../cluster/cluster-run.ts';
-import type { ClusterObserver, ClusterSituation } from '../cluster/cluster-situation.ts';
+import type { ClusterObserver } from '../cluster/held-units.ts';
+import type { ClusterSituation } from '../cluster/cluster-situation.ts';
 import { HostHints } from '../cluster/host-hints.ts';
 import {
   HostReports,
@@ -16,7 +17,7 @@ import {
   type CommandOutcome,
 } from './cluster-facts.ts';
 import { machineOf } from '../cluster/host-name.ts';
-import { demandLedger, openCluster, type ClusterHost } from '../cluster/open-cluster.ts';
+import { demandLedger, openCluster, wakeOthers, type ClusterHost } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
 import { openUnitHolding } from '../cluster/unit-holding.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
@@ -137,12 +138,12 @@ export class ClusterPart implements ClusterPort {
 
   /** Passes a command to the host that syncs its source. */
   async command({ kind, ...body }: HostCommand): Promise<CommandOutcome> {
-    const { membership } = this.#input.cluster;
+    const { cluster } = this.#input;
     try {
       const found = await this.#holderOf(body.source);
       if (found === null) return { kind: 'nobody' };
-      await membership.addCommand(found.unit, kind, body);
-      await this.#run.wakeOthers();
+      await cluster.membership.addCommand(found.unit, kind, body);
+      await wakeOthers(cluster);
       return { kind: 'passed-on', host: found.host };
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
