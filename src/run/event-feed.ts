@@ -12,9 +12,9 @@ export class EventFeed {
     this.#queues = queues;
   }
 
-  /** Returns the feed for one run, which has one more listener. */
-  also(listener: Emit): EventFeed {
-    return new EventFeed([...this.#listeners, listener], this.#queues);
+  /** Returns the feed for one run, which has more listeners. */
+  also(...listeners: readonly Emit[]): EventFeed {
+    return new EventFeed([...this.#listeners, ...listeners], this.#queues);
   }
 
   readonly emit: Emit = (event) => {

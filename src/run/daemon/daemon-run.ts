@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
-import type { Log } from '../../service/logger.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
 import { PageSite } from '../../service/page-site.ts';
 import { NOBODY_LISTENS, type ServiceManager } from '../../service/systemd-notify.ts';
@@ -10,9 +9,8 @@ import { together } from '../../sync/daemon/together.ts';
 import type { Approval, ServiceState } from '../../domain/status.ts';
 import { contentKeyOf } from '../../files/watched-files.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';
-import type { EventFeed } from '../event-feed.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
-import { load, platformName, approveCommand, type RunBase, type RunTarget } from '../run-base.ts';
+import { load, platformName, approveCommand, type RunBase } from '../run-base.ts';
 import type { Stop } from '../stop.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import { version } from '../version.ts';
@@ -38,7 +36,9 @@ export async function runDaemon(
 ): Promise<void> {
   // Read the key before the file, so that a change from now on is noticed.
   const content = await contentKeyOf(resolve(base.target.config));
-  const run = new DaemonRun({ ...base, ...options, stop, content }, load(base.target));
+  const loaded = load(base.target);
+  const metrics = await createMetrics(version(), () => run.measures());
+  const run: DaemonRun = new DaemonRun({ ...base, ...options, stop, content, metrics }, loaded);
   try {
     await run.begin();
     up(run);
@@ -52,14 +52,13 @@ interface DaemonInput extends RunBase, Omit<DaemonOptions, 'signal'> {
   readonly stop: Stop;
   /** Content of the configuration file before it was read, see `contentKeyOf`. */
   readonly content: string;
+  readonly metrics: Metrics;
 }
 
 /** A daemon with everything around it: servers, service manager, watched configuration. */
 export class DaemonRun {
-  readonly #options: RunTarget;
-  readonly #env: NodeJS.ProcessEnv;
-  readonly #log: Log;
-  readonly #feed: EventFeed;
+  readonly #base: RunBase;
+  readonly #metrics: Metrics;
   readonly #measures: DaemonMeasures;
   readonly #history = new HistoryRecorder(systemClock.now);
   readonly #serviceManager: ServiceManager;
@@ -69,7 +68,7 @@ export class DaemonRun {
   readonly #answers: DaemonAnswers;
   readonly #page: DaemonPage;
   readonly #site: PageSite;
-  readonly #listening: (address: string) => void;
+  readonly #servers: DaemonServers;
   readonly #notifier: DaemonNotifier;
   readonly #daemons: Daemons;
   readonly #platform: DaemonPlatform;
@@ -94,8 +93,6 @@ export class DaemonRun {
     reload: () => this.reload(),
   });
   #service: ServiceState = { kind: 'running' };
-  #metrics: Metrics | null = null;
-  #servers: DaemonServers | null = null;
   #watchdog: Watchdog | null = null;
   #loaded: LoadedConfig;
   /** `null`: this host works alone. */
@@ -104,52 +101,52 @@ export class DaemonRun {
   readonly #failed = new AbortController();
 
   constructor(input: DaemonInput, loaded: LoadedConfig) {
-    const { target, env, feed, stop, content, serviceManager = NOBODY_LISTENS } = input;
-    this.#options = target;
-    this.#env = env;
+    const { target, env, stop, content, metrics, serviceManager = NOBODY_LISTENS } = input;
     this.#loaded = loaded;
+    this.#metrics = metrics;
     this.#stop = {
       stop: AbortSignal.any([stop.stop, this.#failed.signal]),
       abort: AbortSignal.any([stop.abort, this.#failed.signal]),
     };
     this.#serviceManager = serviceManager;
-    const onPassEnded = (): void => {
+    this.#measures = new DaemonMeasures(serviceManager, metrics, () => {
       this.#notifier.wake();
-    };
-    this.#measures = new DaemonMeasures(serviceManager, () => this.#metrics, onPassEnded);
+    });
     this.#answers = new DaemonAnswers(target, systemClock.monotonic, this.#daemonState);
     const platform = (): PlatformAccess | null => this.#platform.current;
     this.#page = new DaemonPage({ target, answers: this.#answers, daemonState: this.#daemonState, platform });
-    this.#feed = feed.also(this.#measures.listener).also(this.#history.listener).also(this.#page.listener);
+    const listeners = [this.#measures.listener, this.#history.listener, this.#page.listener];
+    const feed = input.feed.also(...listeners);
     const log = this.#page.logBeside(input.log);
-    this.#log = log;
+    this.#base = { target, env, log, feed };
     this.#site = new PageSite(this.#page, pageControl(this.#daemonState, log), systemClock);
-    this.#listening = input.listening ?? (() => undefined);
+    this.#servers = new DaemonServers(this.#answers.ports(metrics, log), this.#site, log, input.listening);
+    this.#platform = new DaemonPlatform(this.#base, this.#history.answered);
     this.#notifier = new DaemonNotifier({
       log,
       configurationProblem: () => this.#reloads.configuration.problem,
-      platformNow: () => this.#platform.now(),
+      platformNow: this.#platform.now,
       ended: (outcome) => {
-        this.#metrics?.notificationEnded(outcome);
+        metrics.notificationEnded(outcome);
       },
     });
-    this.#platform = new DaemonPlatform(target, env, log, this.#history.answered);
     this.#hangGuard = input.endWhenHung === true ? new HangGuard(log) : null;
-    const changed = async (files: readonly string[]): Promise<void> => {
-      await this.#reloads.request(files);
-    };
-    const readsSecrets = !target.emulator;
-    this.#files = new ConfigFiles({ clock: systemClock, readsSecrets, env, content, changed }, loaded);
+    this.#files = new ConfigFiles(
+      {
+        ...{ clock: systemClock, readsSecrets: !target.emulator, env, content },
+        changed: async (files) => {
+          await this.#reloads.request(files);
+        },
+      },
+      loaded,
+    );
     this.#reloads = new Reloads({
-      options: target,
-      log,
-      serviceManager,
-      files: this.#files,
+      ...{ target, log, serviceManager, files: this.#files },
       isReady: () => this.#measures.isReady,
       loaded: () => this.#loaded,
       take: (next) => this.#take(next),
       ended: (isLoaded) => {
-        this.#metrics?.configurationRead(isLoaded);
+        metrics.configurationRead(isLoaded);
         this.#notifier.wake();
       },
     });
@@ -161,7 +158,7 @@ export class DaemonRun {
       uploadSettings: () => this.#loaded.config.upload,
     });
     this.#daemons = new Daemons({
-      emit: this.#feed.emit,
+      emit: feed.emit,
       stages: this.#vitals.stages,
       howToApprove: input.howToApprove ?? approveCommand(target),
       platformName: (config) => platformName(target, config),
@@ -169,46 +166,38 @@ export class DaemonRun {
       requests: {
         stage: this.#vitals.transfers,
         requestEnded: (operation, outcome, seconds) => {
-          this.#metrics?.requestEnded(operation, outcome, seconds);
+          metrics.requestEnded(operation, outcome, seconds);
         },
         monotonic: systemClock.monotonic,
       },
     });
     this.#own = new OwnDaemon({
-      ...{ target, stop: this.#stop, estimates: input.estimate === true, feed: this.#feed },
-      ...{ history: this.#history, daemons: this.#daemons },
+      ...{ ...this.#base, stop: this.#stop, metrics, platform: this.#platform },
+      ...{ history: this.#history, daemons: this.#daemons, estimates: input.estimate === true },
       loaded: () => this.#loaded,
       isInCluster: () => this.#cluster !== null,
-      metrics: () => this.#metrics,
-      access: () => this.#platform.access,
-      log,
       moved: async () => {
-        await this.#servers?.close();
-        await this.#servers?.adjust(this.#loaded.config);
+        await this.#servers.close();
+        await this.#servers.adjust(this.#loaded.config);
       },
     });
   }
 
   /** Opens everything that lasts for the whole run. Throws `SyncError`. */
   async begin(): Promise<void> {
-    const log = this.#log;
+    const { log, feed } = this.#base;
+    const pausedForMs = (): number => this.#platform.pausedForMs();
     this.#own.lock();
-    this.#feed.emit({
-      kind: 'started',
-      daemon: observedDaemon(this.#daemonState, () => this.#platform.pausedForMs()),
-    });
+    feed.emit({ kind: 'started', daemon: observedDaemon(this.#daemonState, pausedForMs) });
     await this.#hangGuard?.adjust(this.#loaded.config);
-    this.#metrics = await createMetrics(version(), () => this.#answers.measures());
     await this.#files.followAlso(this.#loaded);
     const { access, notifier } = await this.#platform.open(this.#loaded);
     this.#platform.take(access);
     await this.#notifier.adopt(notifier);
-    this.#cluster = await this.#joinCluster(this.#metrics);
+    this.#cluster = await this.#joinCluster();
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
     this.#watchdog = new Watchdog(this.#vitals, this.#serviceManager, this.#metrics, log);
     this.#site.adopt(access.credentials.control());
-    const ports = this.#answers.ports(this.#metrics, log);
-    this.#servers = new DaemonServers(ports, this.#site, log, this.#listening);
     await this.#servers.adjust(this.#loaded.config);
     this.#reloads.begin();
     await this.#files.adopt(this.#loaded);
@@ -220,7 +209,12 @@ export class DaemonRun {
       this.#failed.abort();
     };
     await together({ fail }, [this.#own.run(), this.#cluster?.run() ?? Promise.resolve()]);
-    this.#log.info('stopped');
+    this.#base.log.info('stopped');
+  }
+
+  /** Returns the values of the metrics by source. Throws `StateFileError`. */
+  measures(): ReturnType<DaemonAnswers['measures']> {
+    return this.#answers.measures();
   }
 
   /** Reloads the configuration, after any running reload. */
@@ -251,7 +245,7 @@ export class DaemonRun {
     const steps: readonly (() => Promise<void> | undefined)[] = [
       () => this.#files.close(),
       () => this.#reloads.settled(),
-      () => this.#servers?.close(),
+      () => this.#servers.close(),
       () => this.#notifier.close(),
       () => this.#platform.close(),
       () => this.#serviceManager.flush(),
@@ -269,14 +263,15 @@ export class DaemonRun {
    * Joins the cluster of the configuration; `null`: there is none, and then no module for it is loaded. Throws
    * `SyncError` if the ledger is unusable.
    */
-  async #joinCluster(metrics: Metrics): Promise<ClusterPart | null> {
+  async #joinCluster(): Promise<ClusterPart | null> {
     const { cluster } = this.#loaded.config;
     if (cluster === null) return null;
     const { openDaemonCluster } = await import('./cluster-part.ts');
-    return await openDaemonCluster(this.#loaded, cluster, this.#env, {
-      ...{ metrics, daemons: this.#daemons, platform: this.#platform, log: this.#log, stop: this.#stop },
+    return await openDaemonCluster(this.#loaded, cluster, this.#base.env, {
+      ...{ metrics: this.#metrics, daemons: this.#daemons, platform: this.#platform },
+      ...{ log: this.#base.log, stop: this.#stop },
       config: () => this.#loaded.config,
-      platformName: (now) => platformName(this.#options, now),
+      platformName: (now) => platformName(this.#base.target, now),
       sources: () => this.#answers.sources(),
       stands: (trouble) => {
         this.#measures.standsInCluster(trouble);
@@ -289,13 +284,13 @@ export class DaemonRun {
     await this.#files.followAlso(next);
     const { access, notifier } = await this.#platform.open(next);
     const before = this.#platform.take(access);
-    for (const warning of next.warnings) this.#log.warn(renderProblem(warning));
+    for (const warning of next.warnings) this.#base.log.warn(renderProblem(warning));
     this.#loaded = next;
     this.#cluster?.reload();
     await this.#notifier.adopt(notifier);
     await this.#reloadDaemon(before);
     this.#site.adopt(access.credentials.control());
-    await this.#servers?.adjust(next.config);
+    await this.#servers.adjust(next.config);
     await this.#hangGuard?.adjust(next.config);
     await this.#files.adopt(next);
   }

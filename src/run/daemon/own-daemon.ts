@@ -1,16 +1,14 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Metrics } from '../../service/metrics.ts';
-import type { Log } from '../../service/logger.ts';
+import type { DaemonPlatform } from './daemon-platform.ts';
+import type { RunBase } from '../run-base.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../store/database.ts';
 import type { StateStore } from '../../store/state-store.ts';
 import type { Verified } from '../../domain/status.ts';
-import type { EventFeed } from '../event-feed.ts';
 import type { HistoryRecorder } from '../history-recorder.ts';
 import { localHolding } from '../holding.ts';
-import type { RunTarget } from '../run-base.ts';
-import type { PlatformAccess } from '../platform/platform-access.ts';
 import { holdLock, SERVICE } from '../state-file.ts';
 import type { Stop } from '../stop.ts';
 import { runCounting } from '../count-ahead.ts';
@@ -24,19 +22,16 @@ const LOOK_MS = 10_000;
 const BEAT_MS = 60_000;
 
 /** Functions return values that may change. */
-export interface OwnDaemonInput {
-  readonly target: RunTarget;
+export interface OwnDaemonInput extends RunBase {
   /** True to count how much the first pass will send. */
   readonly estimates: boolean;
   readonly stop: Stop;
-  readonly feed: EventFeed;
   readonly history: HistoryRecorder;
   readonly daemons: Daemons;
   readonly loaded: () => LoadedConfig;
   readonly isInCluster: () => boolean;
-  readonly metrics: () => Metrics | null;
-  readonly access: () => PlatformAccess;
-  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly platform: DaemonPlatform;
   /** Called after the lock was taken again, because the directory of the state file was replaced. */
   readonly moved: () => Promise<void>;
 }
@@ -104,7 +99,7 @@ export class OwnDaemon {
     this.#input.history.attach(state.history);
     const last = state.remote.verification();
     if (last !== null)
-      this.#input.metrics()?.verified(last.finishedAtMs, (JSON.parse(last.summary) as Verified).reasons);
+      this.#input.metrics.verified(last.finishedAtMs, (JSON.parse(last.summary) as Verified).reasons);
     try {
       await (this.#input.isInCluster() ? this.#keep(state) : this.#work(state));
     } finally {
@@ -125,9 +120,9 @@ export class OwnDaemon {
   }
 
   async #work(state: StateStore): Promise<void> {
-    const { daemons, loaded, access, stop, estimates } = this.#input;
+    const { daemons, loaded, platform, stop, estimates } = this.#input;
     const holding = {
-      ...localHolding(state, { config: () => loaded().config, clients: () => access().clients }, stop),
+      ...localHolding(state, { config: () => loaded().config, clients: () => platform.access.clients }, stop),
       checkInPlace: () => {
         state.checkInPlace();
         if (this.#lock?.isInPlace() !== true)

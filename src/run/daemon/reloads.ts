@@ -13,7 +13,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { WatchedFiles } from '../../files/watched-files.ts';
 
 export interface ReloadPorts {
-  readonly options: RunTarget;
+  readonly target: RunTarget;
   readonly log: Log;
   readonly serviceManager: Pick<ServiceManager, 'reloading' | 'ready'>;
   readonly files: Pick<ConfigFiles, 'accept' | 'takenOver'>;
@@ -72,7 +72,7 @@ export class Reloads {
 
   /** Reads configuration and secrets again. Logs what is wrong with them, and then changes nothing. */
   async #reload(changed: readonly string[] | null): Promise<ReloadOutcome> {
-    const { options, log, serviceManager, files, take } = this.#ports;
+    const { target, log, serviceManager, files, take } = this.#ports;
     const isReady = this.#ports.isReady();
     const before = this.#ports.loaded();
     if (isReady) serviceManager.reloading();
@@ -82,7 +82,7 @@ export class Reloads {
     });
     try {
       if (changed === null) await files.accept();
-      const next = loadAgain(options, before);
+      const next = loadAgain(target, before);
       await take(next);
       this.#loadedAtMs = Date.now();
       this.#noteEnd(null);

@@ -49,7 +49,7 @@ async function createWorld(): Promise<World> {
   const logger: Log = { debug: note, info: note, warn: note, error: note };
   const target = { config: file, emulator: false };
   const env = { TOKEN: emulator.token, USER_KEY: emulator.userKey };
-  const platform = new DaemonPlatform(target, env, logger, () => undefined);
+  const platform = new DaemonPlatform({ target, env, log: logger }, () => undefined);
   onTestFinished(() => platform.close());
   const loaded = load(target);
   const notifications = new DaemonNotifier({

@@ -14,7 +14,7 @@ function daemonPlatform(emulator: boolean) {
   const options = { config, emulator };
   const ignore = (): void => undefined;
   const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const platform = new DaemonPlatform(options, process.env, log, ignore);
+  const platform = new DaemonPlatform({ target: options, env: process.env, log }, ignore);
   onTestFinished(() => platform.close());
   const configured = (fields: object): LoadedConfig => {
     writeFileSync(config, configText({ ...fields }), { mode: 0o600 });
