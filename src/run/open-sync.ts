@@ -158,9 +158,9 @@ function daemonOf(run: DaemonRun, stopped: Promise<void>, abort: () => void): Sy
       return { approved, missing };
     },
     get impediments() {
-      return run.impediments;
+      return run.answers.impediments;
     },
-    status: () => run.status(),
+    status: () => run.answers.status(),
     [Symbol.asyncDispose]: stop,
   };
 }

@@ -17,7 +17,7 @@ import { version } from '../version.ts';
 import { type DaemonState, observedDaemon } from './daemon-state.ts';
 import { DaemonAnswers } from './answers.ts';
 import type { ClusterPart } from './cluster-part.ts';
-import { ConfigFiles, Reloads } from './reloads.ts';
+import { Reloads } from './reloads.ts';
 import { Daemons } from './daemons.ts';
 import { DaemonPlatform } from './daemon-platform.ts';
 import { DaemonPage, pageControl } from './page/daemon-page.ts';
@@ -37,7 +37,7 @@ export async function runDaemon(
   // Read the key before the file, so that a change from now on is noticed.
   const content = await contentKeyOf(resolve(base.target.config));
   const loaded = load(base.target);
-  const metrics = await createMetrics(version(), () => run.measures());
+  const metrics = await createMetrics(version(), () => run.answers.measures());
   const run: DaemonRun = new DaemonRun({ ...base, ...options, stop, content, metrics }, loaded);
   try {
     await run.begin();
@@ -65,14 +65,13 @@ export class DaemonRun {
   readonly #own: OwnDaemon;
   readonly #stop: Stop;
   readonly #vitals: DaemonVitals;
-  readonly #answers: DaemonAnswers;
+  readonly answers: DaemonAnswers;
   readonly #page: DaemonPage;
   readonly #site: PageSite;
   readonly #servers: DaemonServers;
   readonly #notifier: DaemonNotifier;
   readonly #daemons: Daemons;
   readonly #platform: DaemonPlatform;
-  readonly #files: ConfigFiles;
   readonly #reloads: Reloads;
   /** `null`: hangs are ignored. */
   readonly #hangGuard: HangGuard | null;
@@ -112,15 +111,15 @@ export class DaemonRun {
     this.#measures = new DaemonMeasures(serviceManager, metrics, () => {
       this.#notifier.wake();
     });
-    this.#answers = new DaemonAnswers(target, systemClock.monotonic, this.#daemonState);
+    this.answers = new DaemonAnswers(target, systemClock.monotonic, this.#daemonState);
     const platform = (): PlatformAccess | null => this.#platform.current;
-    this.#page = new DaemonPage({ target, answers: this.#answers, daemonState: this.#daemonState, platform });
+    this.#page = new DaemonPage({ target, answers: this.answers, daemonState: this.#daemonState, platform });
     const listeners = [this.#measures.listener, this.#history.listener, this.#page.listener];
     const feed = input.feed.also(...listeners);
     const log = this.#page.logBeside(input.log);
     this.#base = { target, env, log, feed };
     this.#site = new PageSite(this.#page, pageControl(this.#daemonState, log), systemClock);
-    this.#servers = new DaemonServers(this.#answers.ports(metrics, log), this.#site, log, input.listening);
+    this.#servers = new DaemonServers(this.answers.ports(metrics, log), this.#site, log, input.listening);
     this.#platform = new DaemonPlatform(this.#base, this.#history.answered);
     this.#notifier = new DaemonNotifier({
       log,
@@ -131,17 +130,8 @@ export class DaemonRun {
       },
     });
     this.#hangGuard = input.endWhenHung === true ? new HangGuard(log) : null;
-    this.#files = new ConfigFiles(
-      {
-        ...{ clock: systemClock, readsSecrets: !target.emulator, env, content },
-        changed: async (files) => {
-          await this.#reloads.request(files);
-        },
-      },
-      loaded,
-    );
     this.#reloads = new Reloads({
-      ...{ target, log, serviceManager, files: this.#files },
+      ...{ target, env, log, serviceManager, content },
       isReady: () => this.#measures.isReady,
       loaded: () => this.#loaded,
       take: (next) => this.#take(next),
@@ -190,7 +180,7 @@ export class DaemonRun {
     this.#own.lock();
     feed.emit({ kind: 'started', daemon: observedDaemon(this.#daemonState, pausedForMs) });
     await this.#hangGuard?.adjust(this.#loaded.config);
-    await this.#files.followAlso(this.#loaded);
+    await this.#reloads.follow();
     const { access, notifier } = await this.#platform.open(this.#loaded);
     this.#platform.take(access);
     await this.#notifier.adopt(notifier);
@@ -199,8 +189,7 @@ export class DaemonRun {
     this.#watchdog = new Watchdog(this.#vitals, this.#serviceManager, this.#metrics, log);
     this.#site.adopt(access.credentials.control());
     await this.#servers.adjust(this.#loaded.config);
-    this.#reloads.begin();
-    await this.#files.adopt(this.#loaded);
+    await this.#reloads.begin();
   }
 
   /** Runs the daemon, again each time its state file fails. Throws `SyncError`. */
@@ -210,11 +199,6 @@ export class DaemonRun {
     };
     await together({ fail }, [this.#own.run(), this.#cluster?.run() ?? Promise.resolve()]);
     this.#base.log.info('stopped');
-  }
-
-  /** Returns the values of the metrics by source. Throws `StateFileError`. */
-  measures(): ReturnType<DaemonAnswers['measures']> {
-    return this.#answers.measures();
   }
 
   /** Reloads the configuration, after any running reload. */
@@ -227,24 +211,13 @@ export class DaemonRun {
     return this.#daemons.approve(source ?? null, null);
   }
 
-  /** Reasons why the daemon is not ready. */
-  get impediments(): readonly string[] {
-    return this.#answers.impediments;
-  }
-
-  /** Returns what `botsync status --json` prints. Throws `StateFileError`. */
-  status(): unknown {
-    return this.#answers.status();
-  }
-
   /** Closes everything. Throws the last error on the way, such as one of an embedding program's log. */
   async end(): Promise<void> {
     this.#stop.stop.removeEventListener('abort', this.#onStop);
     this.#reloads.end();
     this.#watchdog?.close();
     const steps: readonly (() => Promise<void> | undefined)[] = [
-      () => this.#files.close(),
-      () => this.#reloads.settled(),
+      () => this.#reloads.close(),
       () => this.#servers.close(),
       () => this.#notifier.close(),
       () => this.#platform.close(),
@@ -272,7 +245,7 @@ export class DaemonRun {
       ...{ log: this.#base.log, stop: this.#stop },
       config: () => this.#loaded.config,
       platformName: (now) => platformName(this.#base.target, now),
-      sources: () => this.#answers.sources(),
+      sources: () => this.answers.sources(),
       stands: (trouble) => {
         this.#measures.standsInCluster(trouble);
       },
@@ -281,7 +254,6 @@ export class DaemonRun {
 
   /** Applies another configuration. Throws `SyncError`; then the previous one stays in use. */
   async #take(next: LoadedConfig): Promise<void> {
-    await this.#files.followAlso(next);
     const { access, notifier } = await this.#platform.open(next);
     const before = this.#platform.take(access);
     for (const warning of next.warnings) this.#base.log.warn(renderProblem(warning));
@@ -292,7 +264,6 @@ export class DaemonRun {
     this.#site.adopt(access.credentials.control());
     await this.#servers.adjust(next.config);
     await this.#hangGuard?.adjust(next.config);
-    await this.#files.adopt(next);
   }
 
   /** Reloads the daemons, and retires the previous access to the platform once nothing runs on it. */
