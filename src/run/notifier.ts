@@ -27,7 +27,7 @@ export interface NotifiedRun extends Pick<Holding, 'state' | 'config' | 'unit'> 
 }
 
 /** The way to approve a halt: the command `approve`, or the option `--allow-removals`. */
-export type HowToApprove = 'approve' | 'allow-removals';
+type HowToApprove = 'approve' | 'allow-removals';
 
 /** Sends the notifications of `notify`, under one configuration. */
 export class Notifier {
@@ -102,7 +102,7 @@ export class Notifier {
   }
 }
 
-export interface NotifierInput {
+interface NotifierInput {
   readonly options: RunTarget;
   readonly loaded: LoadedConfig;
   /** Messages use the same access, with connections of their own. */

@@ -1,6 +1,6 @@
 import { quoteForShell } from '../config/problem.ts';
 import type { Log } from '../service/logger.ts';
-import { EventFeed } from './event-feed.ts';
+import { EventFeed } from './events.ts';
 import { join } from 'node:path';
 import { emulatorDirectory, type Config } from '../config/config.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';

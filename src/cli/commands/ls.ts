@@ -16,7 +16,7 @@ import { printNoService } from '../command-daemon.ts';
 import { print, printError, shown, printJson } from '../render/output.ts';
 import { readGlob } from '../arguments.ts';
 import { findOrphans } from '../../run/verify/compare.ts';
-import { EventFeed } from '../../run/event-feed.ts';
+import { EventFeed } from '../../run/events.ts';
 import { stopBy } from '../../run/stop.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { listenForStop } from '../signals.ts';

@@ -16,7 +16,7 @@ export interface CommandInput {
 }
 
 /** Asks a holder to release a unit. `epoch` names the holder that is meant: later ones ignore the command. */
-export interface ReleaseCommand {
+interface ReleaseCommand {
   readonly epoch: number;
 }
 

@@ -20,7 +20,7 @@ import type { Visited, VisitedCluster } from './visit.ts';
 /** Timers may fire this early, milliseconds. */
 const TIMER_MS = 5;
 
-export interface ClusterRunInput extends UnitWork, Pick<CommandInput, 'isAtWork' | 'carryOut'> {
+interface ClusterRunInput extends UnitWork, Pick<CommandInput, 'isAtWork' | 'carryOut'> {
   /** See `machineOf`. */
   readonly machine: string;
   /** Returns until when all changes of a unit are on the platform, epoch milliseconds; `null`: unknown. */

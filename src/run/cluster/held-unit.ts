@@ -13,7 +13,7 @@ import {
 import type { ClusterHost } from './open-cluster.ts';
 import { ASK_AGAIN_MS, Shipping } from './shipping.ts';
 
-export interface HeldUnitInput extends Pick<ClusterHost, 'cluster' | 'clock' | 'log'> {
+interface HeldUnitInput extends Pick<ClusterHost, 'cluster' | 'clock' | 'log'> {
   readonly name: string;
   readonly grant: Grant;
   /** When the claim was sent. */

@@ -33,7 +33,7 @@ export interface UnitWork extends ClusterHost {
   readonly abort: AbortSignal;
 }
 
-export interface HeldUnitsInput extends UnitWork {
+interface HeldUnitsInput extends UnitWork {
   readonly name: HostName;
   readonly otherHosts: OtherHosts;
   /** Called when a unit is not held any more. */
@@ -44,7 +44,7 @@ export interface HeldUnitsInput extends UnitWork {
  * A unit whose lease a beat should prove. `seq`: the number of shipments that the ledger had taken when the beat was
  * sent.
  */
-export interface UnitToProve {
+interface UnitToProve {
   readonly unit: HeldUnit;
   readonly seq: number;
 }

@@ -21,7 +21,7 @@ const TICK_MS = 2000;
 /** A directory that does not answer within this time is skipped, milliseconds: reading it could block forever. */
 const PATIENCE_MS = 1000;
 
-export interface HostHintsInput extends ClusterHost {
+interface HostHintsInput extends ClusterHost {
   /** Returns the units of the configuration that the ledger has. */
   readonly own: () => readonly OwnUnit[];
   readonly daemonOf: (source: string) => Pick<Daemon, 'hear' | 'watchListener'> | null;
@@ -210,7 +210,7 @@ const MOST_NAMED = 1000;
 /** Time between two sendings, milliseconds. The first hint after a pause is sent at once. */
 const SPACING_MS = 250;
 
-export interface HintSenderInput {
+interface HintSenderInput {
   readonly clock: Clock;
   /** Sends a hint to the holder of a source. Returns `false` if there is no unit to address. Throws `DatabaseError`. */
   readonly send: (source: string, hint: Hint) => Promise<boolean>;

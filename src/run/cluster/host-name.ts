@@ -7,7 +7,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 
-export interface HostNameInput extends Pick<ClusterHost, 'cluster' | 'clock' | 'log'> {
+interface HostNameInput extends Pick<ClusterHost, 'cluster' | 'clock' | 'log'> {
   /** See `machineOf`. */
   readonly machine: string;
   readonly otherHosts: OtherHosts;

@@ -15,7 +15,7 @@ import { withStateFile, type Records, type RecordsPlace } from '../read-state-fi
  * Loads the records of all units of the ledger into one empty working copy, as if there were one state file. Throws
  * `SyncError`.
  */
-export async function loadLedger(cluster: Cluster, copy: WorkingCopy): Promise<void> {
+async function loadLedger(cluster: Cluster, copy: WorkingCopy): Promise<void> {
   const { ledger, membership, config } = cluster;
   const [view, targets] = await asked(() => Promise.all([membership.look(), ledger.targets()]), config);
   copy.loadTargets(targets);
@@ -84,14 +84,14 @@ function isRow(row: unknown): row is TravellingRow {
 }
 
 /** A row of a table other than `file`, as the ledger stores it. */
-export interface TravellingRow {
+interface TravellingRow {
   readonly tbl: string;
   /** The primary key of the row, as JSON. */
   readonly key: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface RowsOfUnit {
+interface RowsOfUnit {
   /** Rows that are the same on all hosts. */
   readonly shared: readonly TravellingRow[];
   /** This host's rows of tables that each host has for itself. */

@@ -38,7 +38,7 @@ export function unitsOfConfig(config: Config, platformName: string): Omit<OwnUni
  *
  * @param differing - names of sources for which the ledger has other settings: their units are skipped.
  */
-export async function declareUnits(
+async function declareUnits(
   { ledger, membership }: Pick<SharedLedger, 'ledger' | 'membership'>,
   config: Config,
   platformName: string,
@@ -58,7 +58,7 @@ export async function declareUnits(
 }
 
 /** Returns whether two declarations of a unit have the same target, sources and prefixes. */
-export function isSameUnit(one: OwnUnit, other: OwnUnit): boolean {
+function isSameUnit(one: OwnUnit, other: OwnUnit): boolean {
   const namesOf = ({ sources }: OwnUnit): string[][] =>
     sources.map(({ name, keyPrefix }) => [name, keyPrefix]);
   return (
@@ -88,7 +88,7 @@ export function onlySourcesOf(units: readonly OwnUnit[], config: Config, platfor
 }
 
 /** The parts of a unit, declared or in the ledger, that decide about its keys. */
-export interface KeyedUnit extends Pick<UnitRow, 'id' | 'target'> {
+interface KeyedUnit extends Pick<UnitRow, 'id' | 'target'> {
   readonly sources: readonly { readonly keyPrefix: string }[];
 }
 

@@ -8,7 +8,7 @@ import type { Shipment, WorkingCopy } from '../../store/working-copy.ts';
 /** Wait before an unanswered database request is repeated, milliseconds. */
 export const ASK_AGAIN_MS = 200;
 
-export interface ShippingInput extends Pick<ClusterHost, 'cluster' | 'clock' | 'log'> {
+interface ShippingInput extends Pick<ClusterHost, 'cluster' | 'clock' | 'log'> {
   readonly name: string;
   readonly grant: Grant;
   readonly lease: Lease;

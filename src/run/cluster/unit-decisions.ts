@@ -23,7 +23,7 @@ const BEATS_OF_COURTESY = 3;
  */
 const BEATS_OF_DOUBT = 2;
 
-export interface UnitDecisionsInput extends Pick<UnitWork, 'cluster' | 'clock' | 'log' | 'visit' | 'stop'> {
+interface UnitDecisionsInput extends Pick<UnitWork, 'cluster' | 'clock' | 'log' | 'visit' | 'stop'> {
   readonly name: HostName;
   readonly otherHosts: OtherHosts;
   readonly declared: DeclaredUnits;

@@ -19,7 +19,7 @@ import { ServedCatalog } from '../../sync/catalog/served-catalog.ts';
 import { noteDifference, noteSame, verifyBots } from '../../sync/pass/verification.ts';
 import { targetOf } from '../../sync/sources/source.ts';
 
-export interface UnitHoldingInput extends ClusterHost {
+interface UnitHoldingInput extends ClusterHost {
   /** Clients whose requests wait for a fence. */
   readonly clientsUnder: (fence: Fence) => Clients;
   readonly othersSettledUntilMs: Holding['othersSettledUntilMs'];
@@ -63,7 +63,7 @@ export async function openUnitHolding(
 /** Wait before a failed comparison is retried, milliseconds. */
 const AGAIN_MS = 10_000;
 
-export interface ComparedWith {
+interface ComparedWith {
   /** Contains only the sources of the unit. */
   readonly config: Config;
   readonly platformName: string;

@@ -16,7 +16,7 @@ import {
   type CommandOutcome,
 } from './cluster-facts.ts';
 import type { DaemonState } from './daemon-state.ts';
-import type { DaemonView } from './daemons.ts';
+import type { Daemons } from './daemons.ts';
 
 /** The daemons of this process, and the hosts that sync the other sources. */
 type Asked = Pick<DaemonState, 'daemon' | 'cluster' | 'loaded'>;
@@ -94,10 +94,7 @@ export async function pruneAnywhere(
 }
 
 /** Removes kept files of a source that a daemon of this process syncs. */
-export function pruneHere(
-  daemon: Pick<DaemonView, 'prune'>,
-  { source, glob, digest }: Omit<PruneCommand, 'kind'>,
-): HostsPrune {
+export function pruneHere(daemon: Daemons, { source, glob, digest }: Omit<PruneCommand, 'kind'>): HostsPrune {
   if (glob === null) return daemon.prune({ source, digest, matches: () => true });
   const reading = readPattern(glob);
   if (reading.kind === 'problem') return { kind: 'not-passed-on', reason: reading.message };

@@ -36,7 +36,7 @@ const LOOK_AGAIN_MS = 100;
 /** Minimum time between two new reports of this host, milliseconds. */
 const REPORT_MS = 5000;
 
-export interface ClusterPartInput extends ClusterHost {
+interface ClusterPartInput extends ClusterHost {
   readonly daemons: Daemons;
   /** Returns the status of the sources that this host syncs; `null`: unknown. */
   readonly sources: () => HostReport['sources'] | null;

@@ -7,7 +7,7 @@ import { Notifier } from '../notifier.ts';
 import type { CountedAnswer } from '../../platform/pacer.ts';
 
 /** The access to the platform under one configuration, and its notifier. */
-export interface DaemonAccess {
+interface DaemonAccess {
   readonly access: PlatformAccess;
   /** `null`: without notifications. */
   readonly notifier: Notifier | null;

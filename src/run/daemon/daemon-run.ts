@@ -278,7 +278,7 @@ export class DaemonRun {
 }
 
 /** Runs all steps in order, even after failures. Throws the last error. */
-export async function inTurn(steps: readonly (() => Promise<void> | undefined)[]): Promise<void> {
+async function inTurn(steps: readonly (() => Promise<void> | undefined)[]): Promise<void> {
   const [step, ...rest] = steps;
   if (step === undefined) return;
   try {

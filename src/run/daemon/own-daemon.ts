@@ -22,7 +22,7 @@ const LOOK_MS = 10_000;
 const BEAT_MS = 60_000;
 
 /** Functions return values that may change. */
-export interface OwnDaemonInput extends RunBase {
+interface OwnDaemonInput extends RunBase {
   /** True to count how much the first pass will send. */
   readonly estimates: boolean;
   readonly stop: Stop;

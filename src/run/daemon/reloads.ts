@@ -20,7 +20,7 @@ const POLL_MS = 1000;
 /** Interval for comparing contents, milliseconds: a change may leave size and time as they were. */
 const COMPARE_MS = 60_000;
 
-export interface ReloadPorts extends Pick<RunBase, 'target' | 'env' | 'log'> {
+interface ReloadPorts extends Pick<RunBase, 'target' | 'env' | 'log'> {
   readonly serviceManager: Pick<ServiceManager, 'reloading' | 'ready'>;
   /** `contentKeyOf` the configuration file, from when or before it was read. */
   readonly content: string;

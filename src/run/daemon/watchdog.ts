@@ -11,16 +11,9 @@ import type { Stages } from '../../sync/pass/sync-context.ts';
 /** Check interval, milliseconds. */
 const LOOK_MS = 2000;
 
-export interface Vitals {
-  /** Names of the stages without progress. Read every few seconds. */
-  readonly standingStill: readonly string[];
-  /** Why nothing is sent at the moment; `null`: something may be. */
-  readonly pausedBy: PauseReason | null;
-}
-
 /** Checks periodically that the daemon works or idles, and notifies the service manager while it does. */
 export class Watchdog {
-  readonly #vitals: Vitals;
+  readonly #vitals: DaemonVitals;
   readonly #serviceManager: ServiceManager;
   readonly #metrics: Metrics;
   readonly #log: Log;
@@ -29,7 +22,7 @@ export class Watchdog {
   #pause: { readonly reason: PauseReason; readonly countedUntilMs: number } | null = null;
   #told = '';
 
-  constructor(vitals: Vitals, serviceManager: ServiceManager, metrics: Metrics, log: Log) {
+  constructor(vitals: DaemonVitals, serviceManager: ServiceManager, metrics: Metrics, log: Log) {
     this.#vitals = vitals;
     this.#serviceManager = serviceManager;
     this.#metrics = metrics;
@@ -102,7 +95,7 @@ const SHORTEST_STANDSTILL_MS = 120_000;
 /** A transfer reports progress at least once in this many bytes. */
 const PIECE_BYTES = 1_000_000;
 
-export interface VitalsPorts {
+interface VitalsPorts {
   /** Milliseconds that never go back. */
   readonly monotonic: () => number;
   /** Returns the remaining pause that the platform asked for, milliseconds. */
@@ -113,7 +106,7 @@ export interface VitalsPorts {
 }
 
 /** Distinguishes stalled work from work that is slow or has a reason to pause. */
-export class DaemonVitals implements Vitals {
+export class DaemonVitals {
   /** Progress of walks and files. */
   readonly stages: Stages;
   /** Progress of requests and their content. */

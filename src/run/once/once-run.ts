@@ -72,7 +72,7 @@ const SERVICE_FORGOTTEN_MS = 7 * 86_400_000;
  * Passes once over everything with the local state file. If that turns out to be damaged in the middle of the pass, passes again with a new
  * one. Throws `SyncError` for a state file that cannot be used.
  */
-export async function passOverStateFile(
+async function passOverStateFile(
   run: OnceRun,
   { wasAbandoned }: Pick<ProcessLock, 'wasAbandoned'>,
 ): Promise<PassResult> {

@@ -24,7 +24,7 @@ export interface Notices {
   readonly retrying: (reason: string, delayMs: number) => void;
 }
 
-export interface AccessInput {
+interface AccessInput {
   readonly loaded: LoadedConfig;
   /** Replaces the platform; `null`: the platform itself. */
   readonly emulator: Emulator | null;
@@ -140,7 +140,7 @@ export async function openHost(useEmulator: boolean, config: Config, command: st
   return await startEmbedded(config, `${command} --emulator`);
 }
 
-export interface PlatformRun extends Omit<AccessInput, 'emulator' | 'clock'> {
+interface PlatformRun extends Omit<AccessInput, 'emulator' | 'clock'> {
   readonly useEmulator: boolean;
   readonly command: string;
 }

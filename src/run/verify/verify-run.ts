@@ -52,7 +52,7 @@ async function verifyOrRepair(run: VerifyRun): Promise<VerifyResult> {
     });
   const result = await look(run);
   if (options.repair !== true || result.outcome === 'in-sync') return result;
-  const { askHoldersToRepair } = await import('../cluster/release-units.ts');
+  const { askHoldersToRepair } = await import('../cluster/ask-holders.ts');
   for (const { source, host } of await askHoldersToRepair(loaded, env))
     feed.warn(
       host === null

@@ -25,7 +25,7 @@ const BUSY_MS = 1000;
 /** Interval for asking other hosts of a cluster while the page is open, milliseconds. */
 const HOSTS_MS = 3000;
 
-export interface DaemonPageInput {
+interface DaemonPageInput {
   readonly target: RunTarget;
   readonly answers: DaemonAnswers;
   readonly daemonState: () => DaemonState;
@@ -170,7 +170,7 @@ export class DaemonPage implements PageSource {
   }
 }
 
-export type Controlled = Pick<DaemonState, 'daemon' | 'cluster' | 'loaded' | 'trouble'>;
+type Controlled = Pick<DaemonState, 'daemon' | 'cluster' | 'loaded' | 'trouble'>;
 
 /** Creates the actions that people who signed in on the page may run on a daemon, and their log. */
 export function pageControl(controlled: () => Controlled, log: Log): SitePorts {

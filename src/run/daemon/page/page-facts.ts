@@ -16,7 +16,7 @@ import type { RecentEvents } from './recent-events.ts';
 const REMOVALS_NAMED = 100;
 const RENEWALS_NAMED = 10;
 
-export interface FactsInput {
+interface FactsInput {
   readonly target: RunTarget;
   readonly daemonState: () => DaemonState;
   readonly answers: Pick<DaemonAnswers, 'facts'>;

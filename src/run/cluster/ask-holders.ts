@@ -6,7 +6,7 @@ import { asked, demandLedger, type Cluster, withCluster } from './open-cluster.t
 import type { LoadedConfig } from '../../config/load-config.ts';
 
 /** `from`: the host that was asked to release the unit. */
-export interface Released {
+interface Released {
   readonly unit: string;
   readonly from: string;
   /** The new holder; `null`: none, because no other host could take the unit. */
@@ -112,7 +112,7 @@ function isHeld({ holder }: UnitRow): boolean {
 }
 
 /** `host`: `null` if no host holds the source, so that nobody was asked. */
-export interface AskedToRepair {
+interface AskedToRepair {
   readonly source: string;
   readonly host: string | null;
 }
