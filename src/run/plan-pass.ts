@@ -1,7 +1,7 @@
 import type { FileEvent } from '../domain/report.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import { EXIT, worstOf } from '../domain/exit-code.ts';
-import { systemClock, realTimer } from '../service/system-clock.ts';
+import { systemClock } from '../service/system-clock.ts';
 import { Listings, listAdoptable } from '../sync/catalog/list-adoptable.ts';
 import { Claims } from '../sync/plan/claims.ts';
 import { dryRun } from '../sync/plan/dry-run.ts';
@@ -11,7 +11,7 @@ import { platformName, type RunBase } from './run-base.ts';
 import { passOutcomeOf } from './pass-outcome.ts';
 import { noticesIn, withAccess } from './platform/platform-access.ts';
 import { withRecords } from './read-records.ts';
-import type { Stop } from './stop.ts';
+import { stopWithin, type Stop } from './stop.ts';
 import { tellUsage } from './usage.ts';
 import { escapeControls } from '../domain/escape.ts';
 import type { OptionalFailure } from '../domain/failure.ts';
@@ -156,16 +156,7 @@ async function whyUnanswered(
   const at: BotAtTarget = { target: state.targetId(source.syncTarget), botId: config.botId };
   const isListed = sources.some((one) => state.remote.isAdoptionDue(at.target, one.config.name));
   const question = (signal: AbortSignal) => catalog.list(at, { kind: 'ids', ids: [NO_FILE] }, signal);
-  const giveUp = new AbortController();
-  const stopped = (): void => {
-    giveUp.abort();
-  };
-  ports.stop.addEventListener('abort', stopped);
-  realTimer.after(PATIENCE_MS, () => {
-    giveUp.abort(`no answer within ${PATIENCE_MS / 1000} s`);
-  });
   const patienceMs = isListed ? ports.patienceMs : 0;
-  const asked = await ask(question, { ...ports, patienceMs, stop: giveUp.signal });
-  ports.stop.removeEventListener('abort', stopped);
+  const asked = await ask(question, { ...ports, patienceMs, stop: stopWithin(PATIENCE_MS, ports.stop) });
   return asked.kind === 'failed' && asked.failure.kind !== 'not-served' ? asked.failure : null;
 }

@@ -107,10 +107,7 @@ export async function asked<T>(
 }
 
 /** Returns the error to report for a failure of the database. */
-function databaseProblem(
-  { kind, isForbidden, fix, message }: DatabaseError,
-  schema: string,
-): SyncError {
+function databaseProblem({ kind, isForbidden, fix, message }: DatabaseError, schema: string): SyncError {
   const place = 'the database (cluster.database)';
   if (kind === 'unreachable')
     return new SyncError('cluster', { place, reason: `cannot be reached: ${message}`, fix });
