@@ -1,9 +1,8 @@
 import type { ClusterView, UnitRow } from '../cluster/shared-ledger.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import { EXIT } from '../domain/exit-code.ts';
-import { asked, demandLedger } from '../run/cluster/open-cluster.ts';
-import { withCluster } from '../run/cluster/with-cluster.ts';
-import type { HostCommand } from '../run/daemon/cluster-port.ts';
+import { asked, demandLedger, withCluster } from '../run/cluster/open-cluster.ts';
+import type { HostCommand } from '../run/daemon/cluster-facts.ts';
 import { findHolder } from '../service/process-lock.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -1,11 +1,10 @@
 import type { LoadedConfig } from '../config/load-config.ts';
 import { renderProblem } from '../config/problem.ts';
 import { EXIT } from '../domain/exit-code.ts';
-import { systemClock } from '../service/system-clock.ts';
 import { createCommandLog } from './render/output.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { listenForStop } from './signals.ts';
-import { load } from '../run/load.ts';
+import { load } from '../run/run-base.ts';
 import type { Clients } from '../run/platform/clients.ts';
 import type { Credentials } from '../run/platform/credentials.ts';
 import { noticesIn, withPlatform, type Notices } from '../run/platform/platform-access.ts';
@@ -47,7 +46,7 @@ export async function runSession(
   const signals = listenForStop();
   try {
     const { env } = process;
-    const run = { loaded, useEmulator, env, command: name, clock: systemClock, notices };
+    const run = { loaded, useEmulator, env, command: name, notices };
     const exitCode = await withPlatform(run, ({ clients, credentials }) =>
       task({ ...clients, credentials, secrets: credentials.secrets, signal: signals.stop }),
     );

@@ -305,7 +305,7 @@ export interface Explanation {
   } | null;
   readonly action: Exclude<EventKind, 'confirm'> | 'verify' | 'none' | 'keep';
   readonly reason: string;
-  /** How to get a refused file accepted; `null`: it is not refused, or the reason says so. */
+  /** The way to get a refused file accepted; `null`: it is not refused, or the reason says so. */
   readonly fix: string | null;
 }
 

@@ -3,17 +3,20 @@ import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import { quoteForShell } from '../config/problem.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { NotifySettings } from '../domain/notice.ts';
+import type { NotifySettings, ConversationChoice } from '../domain/notice.ts';
 import { Notifications, type MessageOutcome } from '../notify/notifications.ts';
 import type { Wording } from '../notify/words.ts';
 import type { Log } from '../service/logger.ts';
 import { systemClock } from '../service/system-clock.ts';
 import type { Holding } from './holding.ts';
-import type { RunTarget } from './run-base.ts';
-import { platformName } from './load.ts';
-import { messengerPorts, openMessenger, stateConversations } from './open-messenger.ts';
+import { type RunTarget, platformName } from './run-base.ts';
 import type { PlatformAccess } from './platform/platform-access.ts';
 import { takeFigures, takeSnapshot, type Health } from './take-snapshot.ts';
+import { ok } from '../domain/failure.ts';
+import { canonicalJson } from '../domain/json.ts';
+import { Messenger, type ConversationMemory, type MessengerPorts } from '../notify/messenger.ts';
+import type { NoticeStore } from '../store/notices.ts';
+import { conversationBot, type Clients } from './platform/clients.ts';
 
 /** A run that sends notifications about what it works on. */
 export interface NotifiedRun extends Pick<Holding, 'state' | 'config' | 'unit'> {
@@ -24,7 +27,7 @@ export interface NotifiedRun extends Pick<Holding, 'state' | 'config' | 'unit'> 
 }
 
 /** The way to approve a halt: the command `approve`, or the option `--allow-removals`. */
-export type HowToApprove = 'approve' | 'allow-removals';
+type HowToApprove = 'approve' | 'allow-removals';
 
 /** Sends the notifications of `notify`, under one configuration. */
 export class Notifier {
@@ -99,7 +102,7 @@ export class Notifier {
   }
 }
 
-export interface NotifierInput {
+interface NotifierInput {
   readonly options: RunTarget;
   readonly loaded: LoadedConfig;
   /** Messages use the same access, with connections of their own. */
@@ -128,5 +131,84 @@ export function describeRun(
         return `botsync approve ${quoteForShell(source)}${rest}`;
       },
     },
+  };
+}
+
+/** Creates the requests that messages need. Throws `SyncError` if the configuration lacks something for them. */
+export function messengerPorts(
+  clients: Pick<Clients, 'administration' | 'conversations' | 'chat'>,
+  { notify }: Pick<Config, 'notify'>,
+  useEmulator: boolean,
+): MessengerPorts {
+  if (notify === null) throw new Error('there is no notify');
+  const place = placeOf(notify.place, useEmulator);
+  const chat = clients.chat();
+  const isCreated = place.kind === 'created';
+  const administration = isCreated && place.integration !== null ? clients.administration() : null;
+  // Fail now if the configuration lacks something, not at the first conversation.
+  if (isCreated) clients.conversations({});
+  return {
+    lookUp: (name, version, signal) => {
+      if (administration === null) throw new Error('an integration was looked up that is not in the config');
+      return administration.getIntegration(name, version, false, signal);
+    },
+    create: (request, integrationId, signal) =>
+      (integrationId === null
+        ? clients.conversations({})
+        : clients.conversations({ integrationId }, 'alone')
+      ).create(request, signal),
+    send: (request, signal) => chat.send(request, signal),
+  };
+}
+
+/** Creates a messenger for `notify`. `platformName`: the name of the platform in records. */
+export function openMessenger(
+  ports: MessengerPorts,
+  config: Config,
+  platformName: string,
+  useEmulator: boolean,
+  memory: ConversationMemory,
+): Messenger {
+  const { notify, platform } = config;
+  if (notify === null) throw new Error('there is no notify');
+  const place = placeOf(notify.place, useEmulator);
+  const botId = conversationBot(config);
+  const identity = place.kind === 'created' && place.integration !== null ? {} : { ...platform.identity };
+  const purpose =
+    place.kind === 'existing'
+      ? ''
+      : canonicalJson({
+          ...{ platform: platformName, botId, identity },
+          ...{ channel: place.channel, tags: place.tags, integration: place.integration },
+        });
+  return new Messenger(place, purpose, ports, memory);
+}
+
+/** Returns the configured conversation; with the emulator, which has no existing ones, a new one instead. */
+function placeOf(place: ConversationChoice, useEmulator: boolean): ConversationChoice {
+  if (place.kind === 'created' || !useEmulator) return place;
+  const { conversationId } = place;
+  return { kind: 'created', channel: 'channel', tags: { conversationId }, integration: null };
+}
+type StoredConversations = Pick<
+  NoticeStore,
+  'conversation' | 'saveConversation' | 'proveConversation' | 'forgetConversation'
+>;
+
+/** Creates a memory of conversations in the state file. */
+export function stateConversations(notices: StoredConversations): ConversationMemory {
+  return {
+    find: (purpose) => Promise.resolve(ok(notices.conversation(purpose)?.id ?? null)),
+    save: (purpose, id) => {
+      notices.saveConversation(purpose, id);
+      return Promise.resolve(ok(id));
+    },
+    learn: (purpose, _, what) => {
+      const isProven = notices.conversation(purpose)?.isProven === true;
+      if (what === 'arrived' && !isProven) notices.proveConversation(purpose);
+      if (what === 'missing' && isProven) notices.forgetConversation(purpose);
+      return Promise.resolve();
+    },
+    inTurn: (task) => task(),
   };
 }

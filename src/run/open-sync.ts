@@ -4,10 +4,8 @@ import type { LoadedConfig } from '../config/load-config.ts';
 import type { Log } from '../service/logger.ts';
 import type { OpenOptions, Sync, SyncDaemon } from './api.ts';
 import type { DaemonRun } from './daemon/daemon-run.ts';
-import { EventFeed } from './event-feed.ts';
-import { EVENTS_WAITING } from './events.ts';
-import { load } from './load.ts';
-import type { RunBase } from './run-base.ts';
+import { EventFeed, EVENTS_WAITING } from './events.ts';
+import { load, type RunBase } from './run-base.ts';
 import { stopBy, type Stop } from './stop.ts';
 import { SyncError } from './sync-error.ts';
 
@@ -159,9 +157,9 @@ function daemonOf(run: DaemonRun, stopped: Promise<void>, abort: () => void): Sy
       return { approved, missing };
     },
     get impediments() {
-      return run.impediments;
+      return run.answers.impediments;
     },
-    status: () => run.status(),
+    status: () => run.answers.status(),
     [Symbol.asyncDispose]: stop,
   };
 }

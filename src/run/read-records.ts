@@ -6,7 +6,7 @@ export function openRecords(place: RecordsPlace): Records {
   if (cluster === null) return { read: (read) => withStateFile(stateFile, read), close: () => undefined };
   // Only hosts of a cluster load this module.
   const opening = async (): Promise<Records> => {
-    const { openLedgerRecords } = await import('./cluster/ledger-reader.ts');
+    const { openLedgerRecords } = await import('./cluster/load-ledger.ts');
     return openLedgerRecords(place, cluster);
   };
   let opened: Promise<Records> | null = null;

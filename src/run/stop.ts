@@ -1,3 +1,5 @@
+import { realTimer } from '../service/system-clock.ts';
+
 /** The signals that end a run. */
 export interface Stop {
   /** No new work begins. */
@@ -47,4 +49,13 @@ export function stopBy(
       for (const signal of given) signal.removeEventListener('abort', end);
     },
   };
+}
+
+/** Returns a signal that aborts when `stop` does, or with a reason for messages after `ms` without an answer. */
+export function stopWithin(ms: number, stop: AbortSignal): AbortSignal {
+  const patience = new AbortController();
+  realTimer.after(ms, () => {
+    patience.abort(`no answer within ${ms / 1000} s`);
+  });
+  return AbortSignal.any([stop, patience.signal]);
 }

@@ -3,7 +3,7 @@ import { excessesOf, type Additions, type Usages } from '../domain/usage.ts';
 import type { PlatformUsage } from '../platform/usage.ts';
 import { escapeControls } from '../domain/escape.ts';
 import { describeExcess } from '../words/usage.ts';
-import type { EventFeed } from './event-feed.ts';
+import type { EventFeed } from './events.ts';
 
 /** Fetches the quotas, and reports their use, what a plan would add, and which quotas that would exceed. */
 export async function tellUsage(

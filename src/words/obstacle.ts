@@ -60,7 +60,7 @@ export function describeReason(reason: string | Obstacle): string {
 
 const FIX_OF_EXPIRY = 'correct expiresAt or expiresIn in the rule that sets it';
 
-/** How to get a refused file accepted, where its sentence does not say so. */
+/** Ways to get a refused file accepted, where its sentence does not say so. */
 const FIXES: { readonly [K in Kind]?: (obstacle: Obstacle & { readonly kind: K }) => string | null } = {
   'too-large': ({ sizeBytes }) =>
     `raise limits.fileBytes to ${sizeBytes} or more, split the file, or ignore it`,
@@ -82,7 +82,7 @@ export function describeFix(obstacle: Obstacle): string | null {
   return fix?.(obstacle) ?? null;
 }
 
-/** How to get a file accepted that the platform refused. */
+/** The way to get a file accepted that the platform refused. */
 export const FIX_OF_REFUSED =
   'change the file or its rules; to try it unchanged: botsync sync --once --force PATTERN';
 

@@ -11,7 +11,6 @@ import type { Clock } from '../../src/domain/clock.ts';
 import { beatMs } from '../../src/domain/lease.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { ClusterRun } from '../../src/run/cluster/cluster-run.ts';
-import { NOBODY_FOLLOWS } from '../../src/run/cluster/cluster-situation.ts';
 import type { WorkedUnit } from '../../src/run/cluster/held-unit.ts';
 import { openCluster, patienceMs } from '../../src/run/cluster/open-cluster.ts';
 import { addSynced } from '../store/fixture.ts';
@@ -134,10 +133,8 @@ export class Clockwork {
     const run = new ClusterRun({
       cluster: { ...cluster, ledger: new Ledger(sql, schema), membership: new Membership(sql, schema) },
       machine: name,
-      version: '1',
       config: () => config,
       platformName: () => TARGET.baseUrl,
-      stateFile: config.stateFile,
       clock: this.#clockOfHost(sleeping),
       log: { debug: note, info: note, warn: note, error: note },
       work: async (_, unit) => {
@@ -160,7 +157,6 @@ export class Clockwork {
           host.heardMs = ms;
         },
       },
-      observer: NOBODY_FOLLOWS,
       stop: stop.signal,
       abort: abort.signal,
     });

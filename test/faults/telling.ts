@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { messengerPorts, openMessenger, stateConversations } from '../../src/run/open-messenger.ts';
+import { messengerPorts, openMessenger, stateConversations } from '../../src/run/notifier.ts';
 import { PlatformAccess } from '../../src/run/platform/platform-access.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { messengerPorts, openMessenger, stateConversations } from '../../src/run/open-messenger.ts';
+import { messengerPorts, openMessenger, stateConversations } from '../../src/run/notifier.ts';
 import { PlatformAccess } from '../../src/run/platform/platform-access.ts';
 import type { LoadedConfig } from '../../src/config/load-config.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';

@@ -1,7 +1,6 @@
 import { listenerOf } from '../../src/run/observer.ts';
 import { expect, test } from 'vitest';
-import { EventQueue, EventFeed } from '../../src/run/event-feed.ts';
-import { type SyncEvent } from '../../src/run/events.ts';
+import { EventQueue, EventFeed, type SyncEvent } from '../../src/run/events.ts';
 
 const warning = (message: string): SyncEvent => ({ kind: 'warning', message });
 

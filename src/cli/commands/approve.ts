@@ -1,5 +1,5 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { load, platformName } from '../../run/load.ts';
+import { load, platformName } from '../../run/run-base.ts';
 import { firstSeenHere, isSeenHere } from '../../run/seen-here.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { HaltStatus, SourceStatus } from '../../domain/status.ts';

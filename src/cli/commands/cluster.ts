@@ -7,18 +7,22 @@ import {
   type HostStanding,
   type UnitStanding,
 } from '../../run/cluster/cluster-status.ts';
-import type { Cluster, OtherAddress } from '../../run/cluster/open-cluster.ts';
-import { initLedger, type LedgerMade } from '../../run/cluster/init-ledger.ts';
+import {
+  type Cluster,
+  type OtherAddress,
+  withCluster,
+  initLedger,
+  type LedgerMade,
+} from '../../run/cluster/open-cluster.ts';
 import { unitsOfConfig } from '../../run/cluster/own-units.ts';
-import { withCluster } from '../../run/cluster/with-cluster.ts';
-import { load, platformName } from '../../run/load.ts';
+import { load, platformName } from '../../run/run-base.ts';
 import { describeHindrance, describeUntaken } from '../../words/cluster.ts';
 import { describeSpan } from '../../words/quantity.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { print, shown, printJson } from '../render/output.ts';
 import { renderTable } from '../render/text-layout.ts';
 import { UsageError } from '../usage-error.ts';
-import { releaseUnits } from '../../run/cluster/release-units.ts';
+import { releaseUnits } from '../../run/cluster/ask-holders.ts';
 
 /** `botsync cluster status`. Returns the exit code; throws `SyncError`. */
 export async function clusterStatus(options: GlobalOptions): Promise<number> {

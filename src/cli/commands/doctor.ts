@@ -6,7 +6,7 @@ import { checkNotify, sendTest } from '../doctor/check-notify.ts';
 import { checkPlatform } from '../doctor/check-platform.ts';
 import { renderFinding, worst, type Diagnosis, type Examination } from '../doctor/finding.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../../run/load.ts';
+import { load, platformName } from '../../run/run-base.ts';
 import { openRecords } from '../../run/read-records.ts';
 import { print, printJson } from '../render/output.ts';
 import { runSession } from '../session.ts';

@@ -3,7 +3,7 @@ import { explain as explainFile } from '../../sync/plan/explain.ts';
 import { explainUnseen } from '../../sync/plan/explanation.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../../run/load.ts';
+import { load, platformName } from '../../run/run-base.ts';
 import { locateFile } from '../arguments.ts';
 import { print, printJson } from '../render/output.ts';
 import { withRecords } from '../../run/read-records.ts';

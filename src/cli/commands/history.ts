@@ -8,7 +8,7 @@ import {
   MINUTE_MS,
   type HistoryBucket,
 } from '../../domain/history.ts';
-import { load } from '../../run/load.ts';
+import { load } from '../../run/run-base.ts';
 import { withStateFile } from '../../run/read-state-file.ts';
 import { describeDoings } from '../../words/history.ts';
 import type { GlobalOptions } from '../global-options.ts';

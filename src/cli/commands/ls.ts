@@ -1,5 +1,5 @@
-import { describeHalt } from '../../words/halt.ts';
 import prettyBytes from 'pretty-bytes';
+import { describeHalt } from '../../words/halt.ts';
 import { placeOf } from '../../words/place.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { Config } from '../../config/config.ts';
@@ -10,13 +10,13 @@ import { listFiles, type FileEntry, type PlatformState } from '../../sync/plan/l
 import { Turns } from '../../sync/plan/turns.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../../run/load.ts';
+import { load, platformName } from '../../run/run-base.ts';
 import { withRecords } from '../../run/read-records.ts';
 import { printNoService } from '../command-daemon.ts';
 import { print, printError, shown, printJson } from '../render/output.ts';
 import { readGlob } from '../arguments.ts';
-import { findOrphans } from '../../run/verify/find-orphans.ts';
-import { EventFeed } from '../../run/event-feed.ts';
+import { findOrphans } from '../../run/verify/compare.ts';
+import { EventFeed } from '../../run/events.ts';
 import { stopBy } from '../../run/stop.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { listenForStop } from '../signals.ts';

@@ -1,9 +1,9 @@
-import { describeHalt } from '../../words/halt.ts';
 import prettyBytes from 'pretty-bytes';
+import { describeHalt } from '../../words/halt.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { fileKey } from '../../domain/key.ts';
-import { load, platformName } from '../../run/load.ts';
+import { load, platformName } from '../../run/run-base.ts';
 import { openSyncFor } from '../../run/open-sync.ts';
 import { exitCodeOf } from '../../run/pass-outcome.ts';
 import { withRecords } from '../../run/read-records.ts';

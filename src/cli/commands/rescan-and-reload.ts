@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import { load, platformName } from '../../run/load.ts';
+import { load, platformName } from '../../run/run-base.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import { askOthers, commandDaemon, demandReady } from '../command-daemon.ts';
 import { rescanWords, type HostsRescan } from '../../words/asked.ts';

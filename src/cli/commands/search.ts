@@ -5,7 +5,7 @@ import type { FoundPassage, Passage } from '../../platform/lookups.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import { fileKey } from '../../domain/key.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../../run/load.ts';
+import { load, platformName } from '../../run/run-base.ts';
 import { locateFile, readTags } from '../arguments.ts';
 import { platformError, type SyncError } from '../../run/sync-error.ts';
 import { print, shown, printJson } from '../render/output.ts';

@@ -2,7 +2,7 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { Usages } from '../../domain/usage.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../../run/load.ts';
+import { load, platformName } from '../../run/run-base.ts';
 import { print, printError, printJson, paintFor, jsonLine } from '../render/output.ts';
 import { describeStatus, type StatusWords } from '../../words/status.ts';
 import { describeUsage, usageForPrograms } from '../../words/usage.ts';

@@ -5,7 +5,7 @@ import { listenForStop, ReloadSignal } from '../signals.ts';
 import { openServiceManager, type ServiceManager } from '../../service/systemd-notify.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { DaemonView } from '../render/daemon-view.ts';
-import { load } from '../../run/load.ts';
+import { load } from '../../run/run-base.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Log } from '../../service/logger.ts';
 

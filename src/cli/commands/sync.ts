@@ -2,7 +2,7 @@ import { renderProblem } from '../../config/problem.ts';
 import { emulatorDirectory, type Config } from '../../config/config.ts';
 import { openSyncFor } from '../../run/open-sync.ts';
 import type { Sync } from '../../run/api.ts';
-import { load } from '../../run/load.ts';
+import { load } from '../../run/run-base.ts';
 import type { Log } from '../../service/logger.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
 import { listenForStop, withStopSignals } from '../signals.ts';

@@ -5,9 +5,8 @@ import type { ConversationMemory, Messenger } from '../../notify/messenger.ts';
 import { wordTest } from '../../notify/words.ts';
 import { findHolder } from '../../service/process-lock.ts';
 import { holdLock, useStateFile } from '../../run/state-file.ts';
-import { messengerPorts, openMessenger, stateConversations } from '../../run/open-messenger.ts';
+import { messengerPorts, openMessenger, stateConversations, describeRun } from '../../run/notifier.ts';
 import { withStateFile } from '../../run/read-state-file.ts';
-import { describeRun } from '../../run/notifier.ts';
 import type { NoticeReader } from '../../store/notices.ts';
 import type { Session } from '../session.ts';
 import { broken, doubtful, fine, orFinding, refusal, type Diagnosis, type Examination } from './finding.ts';
@@ -98,7 +97,7 @@ async function withConversations<T>(
   loaded: LoadedConfig,
   task: (memory: ConversationMemory) => Promise<T>,
 ): Promise<T> {
-  const { withCluster } = await import('../../run/cluster/with-cluster.ts');
+  const { withCluster } = await import('../../run/cluster/open-cluster.ts');
   return await withCluster(loaded, process.env, ({ conversations }) => task(conversations));
 }
 

@@ -1,10 +1,9 @@
 import type { ClusterView } from '../../cluster/shared-ledger.ts';
-import { withCluster } from '../../run/cluster/with-cluster.ts';
-import { asked, demandLedger } from '../../run/cluster/open-cluster.ts';
+import { withCluster, asked, demandLedger } from '../../run/cluster/open-cluster.ts';
 import { serviceStateOf, withStateFile, type RecordsPlace } from '../../run/read-state-file.ts';
 import { withRecords } from '../../run/read-records.ts';
 import { overview } from '../../sync/plan/overview.ts';
-import { type SourceStatus } from '../../domain/status.ts';
+import type { SourceStatus } from '../../domain/status.ts';
 import { withRetries } from '../../sync/plan/standing.ts';
 import type { StatusFacts, RecordedFacts } from './status-facts.ts';
 

@@ -7,8 +7,7 @@ import { findHolder, type LockHolder } from '../../service/process-lock.ts';
 import { overview } from '../../sync/plan/overview.ts';
 import { withRetries } from '../../sync/plan/standing.ts';
 import { guessStateFiles } from '../../config/find-config.ts';
-import { emulatorStateFile } from '../../run/load.ts';
-import type { RunTarget } from '../../run/run-base.ts';
+import { emulatorStateFile, type RunTarget } from '../../run/run-base.ts';
 import { type SyncError, problemOf } from '../../run/sync-error.ts';
 
 import { askForFacts, type RecordedFacts, type StatusFacts, type StatusFeed } from './status-facts.ts';

@@ -1,8 +1,7 @@
 import type { ClusterMembership, CommandRow } from '../../cluster/shared-ledger.ts';
 import type { Log } from '../../service/logger.ts';
-import type { DeclaredUnits } from './declared-units.ts';
+import type { DeclaredUnits, OwnUnit } from './own-units.ts';
 import type { HeldUnit } from './held-unit.ts';
-import type { OwnUnit } from './own-units.ts';
 
 export interface CommandInput {
   readonly membership: Pick<ClusterMembership, 'takeCommand'>;
@@ -17,7 +16,7 @@ export interface CommandInput {
 }
 
 /** Asks a holder to release a unit. `epoch` names the holder that is meant: later ones ignore the command. */
-export interface ReleaseCommand {
+interface ReleaseCommand {
   readonly epoch: number;
 }
 

@@ -1,22 +1,18 @@
-import {
-  DatabaseError,
-  type ClusterView,
-  type HostNews,
-  type CommandRow,
-} from '../../cluster/shared-ledger.ts';
+import { DatabaseError, type ClusterView, type HostNews } from '../../cluster/shared-ledger.ts';
 import type { Hindrance } from '../../domain/hindrance.ts';
 import { beatMs, momentOf } from '../../domain/lease.ts';
 import { Bell } from '../../service/bell.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 import { STATE_VERSION } from '../../store/schema.ts';
 import { SyncError } from '../sync-error.ts';
+import { version } from '../version.ts';
 import { carryOutCommands, type CommandInput } from './carry-out-commands.ts';
-import type { ClusterObserver, ClusterSituation } from './cluster-situation.ts';
-import { DeclaredUnits, type DeclaredUnitsInput } from './declared-units.ts';
+import type { ClusterSituation } from './cluster-situation.ts';
+import { DeclaredUnits, type OwnUnit } from './own-units.ts';
 import { HeldUnits, type UnitWork } from './held-units.ts';
 import { HostName } from './host-name.ts';
 import { OtherHosts } from './other-hosts.ts';
-import { patienceMs } from './open-cluster.ts';
-import type { OwnUnit } from './own-units.ts';
+import { patienceMs, wakeOthers } from './open-cluster.ts';
 import { UnitDecisions } from './unit-decisions.ts';
 import { DirectoryChecks } from './directory-checks.ts';
 import type { Visited, VisitedCluster } from './visit.ts';
@@ -24,21 +20,15 @@ import type { Visited, VisitedCluster } from './visit.ts';
 /** Timers may fire this early, milliseconds. */
 const TIMER_MS = 5;
 
-export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
+interface ClusterRunInput extends UnitWork, Pick<CommandInput, 'isAtWork' | 'carryOut'> {
   /** See `machineOf`. */
   readonly machine: string;
-  readonly version: string;
   /** Returns until when all changes of a unit are on the platform, epoch milliseconds; `null`: unknown. */
   readonly settledUntilMs: (unit: OwnUnit) => number | null;
-  /** See `CommandInput.isAtWork`. */
-  readonly isAtWork: CommandInput['isAtWork'];
-  /** Carries out a command for a unit that this host holds. */
-  readonly carryOut: (unit: OwnUnit, command: CommandRow) => void;
   /** Returns the report of this host's sources for other hosts, as JSON. */
   readonly report: () => string | null;
   /** Pauses that the platform asked for apply to all hosts. Milliseconds from now. */
   readonly pauses: { readonly askedForMs: () => number; readonly pause: (ms: number) => void };
-  readonly observer: ClusterObserver;
 }
 
 /** Runs this host's part in a cluster: sends beats, takes units and releases them. */
@@ -51,10 +41,7 @@ export class ClusterRun {
   readonly #directoryChecks: DirectoryChecks;
   readonly #decisions: UnitDecisions;
   readonly #bell = new Bell();
-  readonly #beganAtMs: number;
   #trouble: string | null = null;
-  /** True once this host has asked for its fair share of the units. */
-  #hasAsked = false;
   /** The trouble reported last; `undefined`: nothing was reported. */
   #told: string | null | undefined;
 
@@ -63,18 +50,14 @@ export class ClusterRun {
     const otherHosts = new OtherHosts(cluster.config.host, cluster.config.leaseMs, clock.monotonic);
     const name = new HostName({ ...input, otherHosts });
     const declared = new DeclaredUnits(input);
-    const left = (): void => {
-      this.#bell.ring();
-    };
-    const held = new HeldUnits({ ...input, name, otherHosts, left });
+    const held = new HeldUnits({ ...input, name, otherHosts, left: this.hurry });
+    const directoryChecks = new DirectoryChecks(input);
     this.#input = input;
-    this.#beganAtMs = clock.monotonic();
     this.#otherHosts = otherHosts;
     this.#name = name;
     this.#declared = declared;
     this.#held = held;
-    this.#directoryChecks = new DirectoryChecks(input);
-    const directoryChecks = this.#directoryChecks;
+    this.#directoryChecks = directoryChecks;
     this.#decisions = new UnitDecisions({ ...input, name, otherHosts, declared, directoryChecks, held });
   }
 
@@ -101,9 +84,9 @@ export class ClusterRun {
   }
 
   /** Sends the next beat at once. */
-  hurry(): void {
+  readonly hurry = (): void => {
     this.#bell.ring();
-  }
+  };
 
   /** Declares the units again after the configuration changed. */
   reload(): void {
@@ -116,12 +99,11 @@ export class ClusterRun {
     const { stop, abort, cluster, clock } = this.#input;
     const listening = new AbortController();
     const ringing = cluster.messages.onWake(
-      () => {
-        this.#bell.ring();
-      },
+      this.hurry,
       (signal) => clock.sleep(this.#beatMs, signal),
       listening.signal,
     );
+    const { signal } = listening;
     const breakOff = (): void => {
       this.#held.lose();
     };
@@ -129,8 +111,8 @@ export class ClusterRun {
       this.#held.release();
       this.#bell.ring();
     };
-    abort.addEventListener('abort', breakOff);
-    stop.addEventListener('abort', letGo);
+    abort.addEventListener('abort', breakOff, { signal });
+    stop.addEventListener('abort', letGo, { signal });
     const never = new AbortController().signal;
     try {
       while (!this.#isLeaving() || !this.#held.isEmpty) {
@@ -146,10 +128,8 @@ export class ClusterRun {
       this.#held.demandSound();
       const { instance } = this.#name;
       await cluster.membership.leave({ name: this.#host, instance }).catch(() => undefined);
-      await this.wakeOthers();
+      await wakeOthers(cluster);
     } finally {
-      abort.removeEventListener('abort', breakOff);
-      stop.removeEventListener('abort', letGo);
       // After a defect, units may still be held. The caller goes on to close the database and gives up this host's
       // name.
       this.#held.lose();
@@ -164,13 +144,7 @@ export class ClusterRun {
     return this.#input.visit?.outcome(this.#visitedCluster) ?? new Map<string, never>();
   }
 
-  /** Wakes other hosts before their next beat. */
-  async wakeOthers(): Promise<void> {
-    const { messages, config } = this.#input.cluster;
-    await messages.wake(config.host).catch(() => undefined);
-  }
-
-  /** See `Neighbours.othersSettledUntilMs`. */
+  /** See `OtherHosts.othersSettledUntilMs`. */
   othersSettledUntilMs(own: OwnUnit): number {
     return this.#otherHosts.othersSettledUntilMs(own);
   }
@@ -186,9 +160,7 @@ export class ClusterRun {
     const { stop, visit } = this.#input;
     if (stop.aborted || visit === undefined) return stop.aborted;
     // A visit does not wait for an unreachable database, and only for a limited time for its name.
-    if (this.#trouble !== null) return true;
-    const sinceMs = this.#input.clock.monotonic() - this.#beganAtMs;
-    if (this.#name.isAnothers && sinceMs > this.#input.cluster.config.leaseMs + this.#beatMs) return true;
+    if (this.#trouble !== null || this.#name.isMissedForLong) return true;
     return this.#name.isOurs && visit.isOver(this.#visitedCluster);
   }
 
@@ -204,7 +176,7 @@ export class ClusterRun {
     const trouble = this.#whyNot;
     if (trouble === this.#told) return;
     this.#told = trouble;
-    this.#input.observer.stands(trouble);
+    this.#input.observer?.stands(trouble);
   }
 
   /** Sends a beat and acts on the answer. */
@@ -226,7 +198,9 @@ export class ClusterRun {
     const { cluster, clock, visit, pauses } = this.#input;
     const unchanged = await this.#declared.declare();
     if (unchanged !== null) this.#held.renew(unchanged);
-    await this.#look();
+    const { units: rows = [] } = this.#otherHosts.view ?? {};
+    const stateOf = (id: number): StateReader | null => this.#held.get(id)?.state ?? null;
+    await this.#directoryChecks.look(this.#declared.all, rows, stateOf, this.#beatMs / 2);
     const news = this.#news();
     if (!this.#name.isOurs && !(await this.#name.take(news))) return;
     const held = this.#held.toProve;
@@ -253,23 +227,14 @@ export class ClusterRun {
     return [...this.#declared.differing, ...this.#directoryChecks.hindrances];
   }
 
-  async #look(): Promise<void> {
-    const { units: rows = [] } = this.#otherHosts.view ?? {};
-    const looked = this.#declared.all.map((own) => {
-      const { epoch = 0 } = rows.find(({ id }) => id === own.id) ?? {};
-      return { own, epoch, state: () => this.#held.get(own.id)?.state ?? null };
-    });
-    await this.#directoryChecks.look(looked, this.#beatMs / 2);
-  }
-
   #news(): HostNews {
-    const { version, report, stop, visit, pauses } = this.#input;
+    const { report, stop, visit, pauses } = this.#input;
     const taken = this.#declared.all.filter(({ id }) => !this.#held.avoids(id));
     return {
       name: this.#host,
       instance: this.#name.instance,
       isVisitor: visit !== undefined,
-      version,
+      version: version(),
       units: stop.aborted ? [] : taken.map(({ id }) => id),
       hindrances: this.#hindrances,
       report: report(),
@@ -324,22 +289,7 @@ export class ClusterRun {
     if (visit !== undefined) return;
     const { membership } = cluster;
     const [declared, held] = [this.#declared, this.#held];
-    await this.#askForFairShare();
+    if (await this.#decisions.askForFairShare(view)) await wakeOthers(cluster);
     await carryOutCommands(view.commands, { membership, declared, held, log, isAtWork, carryOut });
-  }
-
-  /**
-   * Asks, once after joining, for as many units as other hosts have. Waits a lease first, to know which hosts are
-   * alive.
-   */
-  async #askForFairShare(): Promise<void> {
-    const { cluster, clock } = this.#input;
-    const { joinedAtMs } = this.#name;
-    if (this.#hasAsked || joinedAtMs === null) return;
-    if (clock.monotonic() - joinedAtMs < cluster.config.leaseMs) return;
-    for (const { id, epoch } of this.#decisions.fairShare())
-      await cluster.membership.addCommand(id, 'release', { epoch });
-    this.#hasAsked = true;
-    await this.wakeOthers();
   }
 }

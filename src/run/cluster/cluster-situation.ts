@@ -1,24 +1,7 @@
 import type { ClusterView, HostRow } from '../../cluster/shared-ledger.ts';
 import type { Config } from '../../config/config.ts';
 import type { Hindrance } from '../../domain/hindrance.ts';
-import type { UnitObserver } from './held-units.ts';
 import type { OwnUnit } from './own-units.ts';
-
-export interface ClusterObserver extends UnitObserver {
-  /**
-   * Called after the first beat and after each change. `trouble`: why this host cannot take part; `null`: it takes
-   * part.
-   */
-  readonly stands: (trouble: string | null) => void;
-}
-
-/** An observer that ignores everything. */
-export const NOBODY_FOLLOWS: ClusterObserver = {
-  stands: () => undefined,
-  shipped: () => undefined,
-  taken: () => undefined,
-  ended: () => undefined,
-};
 
 /** The state of a host's part in a cluster. */
 export interface ClusterSituation {

@@ -12,7 +12,7 @@ import { overlapOf } from './own-units.ts';
  * Liveness of a host. Hosts share no clock, so only a beat seen while watching proves `alive`. `unknown`: the beats may
  * be further apart than the time watched.
  */
-export type Liveness = 'alive' | 'silent' | 'unknown';
+type Liveness = 'alive' | 'silent' | 'unknown';
 
 export interface HostStanding {
   readonly name: string;

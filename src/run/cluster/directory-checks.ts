@@ -1,6 +1,6 @@
 import { stat } from 'fs/promises';
-import type { Config, SourceConfig } from '../../config/config.ts';
-import type { Clock } from '../../domain/clock.ts';
+import type { SourceConfig } from '../../config/config.ts';
+import type { UnitRow } from '../../cluster/shared-ledger.ts';
 import type { DirectoryFault, MissingHalt } from '../../domain/guard.ts';
 import type { Unseen, UnseenHalt } from '../../domain/hindrance.ts';
 import { StateFileError } from '../../store/database.ts';
@@ -8,24 +8,8 @@ import { StateReader } from '../../store/state-reader.ts';
 import { UnreadableRowError, WorkingCopy } from '../../store/working-copy.ts';
 import { haltAtSight, haltThatStands, lookAtDirectory, type Sight } from '../../sync/sources/enter-source.ts';
 import { findSource, type Source } from '../../sync/sources/source.ts';
-import type { Cluster } from './open-cluster.ts';
+import type { ClusterHost } from './open-cluster.ts';
 import type { OwnUnit } from './own-units.ts';
-
-export interface DirectoryChecksInput {
-  readonly cluster: Pick<Cluster, 'ledger' | 'config'>;
-  readonly config: () => Config;
-  readonly platformName: (config: Config) => string;
-  readonly clock: Clock;
-}
-
-/** A unit whose directories are checked. */
-export interface LookedAt {
-  readonly own: OwnUnit;
-  /** The last seen epoch. This host's records of the unit change only when it takes the unit. */
-  readonly epoch: number;
-  /** Returns the records while this host holds the unit. */
-  readonly state: () => StateReader | null;
-}
 
 type Seen =
   | { readonly kind: 'seen'; readonly source: Source; readonly sight: Sight }
@@ -33,14 +17,14 @@ type Seen =
 
 /** Compares the directories of this host's units with their records. */
 export class DirectoryChecks {
-  readonly #input: DirectoryChecksInput;
+  readonly #input: ClusterHost;
   #hindrances: readonly Unseen[] = [];
   /** When units were first unseen, by unit number, milliseconds of the monotonic clock. */
   readonly #sinceMs = new Map<number, number>();
   /** The state in which units were last found complete, by unit number. */
   readonly #known = new Map<number, string>();
 
-  constructor(input: DirectoryChecksInput) {
+  constructor(input: ClusterHost) {
     this.#input = input;
   }
 
@@ -58,10 +42,22 @@ export class DirectoryChecks {
   /**
    * Checks units. Throws `DatabaseError`.
    *
+   * @param rows - of the units, as last seen.
+   * @param stateOf - returns the records of a unit while this host holds it.
    * @param patienceMs - time to wait for a share that hangs.
    */
-  async look(units: readonly LookedAt[], patienceMs: number): Promise<void> {
-    const found = await Promise.all(units.map((unit) => this.#unseen(unit, patienceMs)));
+  async look(
+    units: readonly OwnUnit[],
+    rows: readonly UnitRow[],
+    stateOf: (id: number) => StateReader | null,
+    patienceMs: number,
+  ): Promise<void> {
+    const found = await Promise.all(
+      units.map(async (own) => {
+        const all = await Promise.all(own.sources.map((source) => this.#see(source, patienceMs)));
+        return await this.#unseen(own, all, rows, stateOf(own.id));
+      }),
+    );
     this.#hindrances = found.flat();
     const unseen = new Set(this.#hindrances.map(({ unit }) => unit));
     for (const unit of this.#sinceMs.keys()) if (!unseen.has(unit)) this.#sinceMs.delete(unit);
@@ -69,15 +65,20 @@ export class DirectoryChecks {
       if (!this.#sinceMs.has(unit)) this.#sinceMs.set(unit, this.#input.clock.monotonic());
   }
 
-  async #unseen({ own, epoch, state }: LookedAt, patienceMs: number): Promise<Unseen[]> {
-    const all = await Promise.all(own.sources.map((source) => this.#see(source, patienceMs)));
+  async #unseen(
+    own: OwnUnit,
+    all: readonly Seen[],
+    rows: readonly UnitRow[],
+    held: StateReader | null,
+  ): Promise<Unseen[]> {
     const missing = all.flatMap((one) =>
       one.kind === 'missing' ? [hindrance(own, one.name, one.halt)] : [],
     );
     const seen = all.filter((one) => one.kind === 'seen');
     const empty = seen.filter(({ sight }) => sight.isEmpty);
-    const held = state();
     if (held !== null) return [...missing, ...seen.flatMap((one) => unseenByHolder(own, one, held))];
+    // This host's records of the unit change only when it takes the unit.
+    const epoch = rows.find(({ id }) => id === own.id)?.epoch ?? 0;
     const looks = JSON.stringify([epoch, seen.map(({ sight }) => sight)]);
     if (missing.length + empty.length === 0 && this.#known.get(own.id) === looks) return [];
     const { isOnRecord, unseen } = await this.#compare(own, seen);

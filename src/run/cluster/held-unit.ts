@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { DatabaseError, type Grant, type SharedLedger } from '../../cluster/shared-ledger.ts';
-import type { Clock } from '../../domain/clock.ts';
+import { DatabaseError, type Grant } from '../../cluster/shared-ledger.ts';
 import { Lease, type Moment } from '../../domain/lease.ts';
-import type { Log } from '../../service/logger.ts';
 import { sourceStack } from '../../service/source-stack.ts';
 import { StateFileError } from '../../store/database.ts';
 import type { StateStore } from '../../store/state-store.ts';
@@ -12,20 +10,15 @@ import {
   discardWorkingCopy,
   WorkingCopy,
 } from '../../store/working-copy.ts';
+import type { ClusterHost } from './open-cluster.ts';
 import { ASK_AGAIN_MS, Shipping } from './shipping.ts';
 
-export interface HeldUnitInput {
+interface HeldUnitInput extends Pick<ClusterHost, 'cluster' | 'clock' | 'log'> {
   readonly name: string;
   readonly grant: Grant;
   /** When the claim was sent. */
   readonly claimedAt: Moment;
-  readonly leaseMs: number;
-  readonly suspectAfterMs: number;
-  readonly host: string;
-  readonly ledger: SharedLedger['ledger'];
   readonly stateFile: string;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Called after each shipment with its duration in seconds. */
   readonly shipped: (seconds: number) => void;
   /** Works on the unit until `stop`, or until `abort` cuts the work off. Throws `StateFileError`. */
@@ -63,7 +56,7 @@ export class HeldUnit {
 
   constructor(input: HeldUnitInput) {
     this.#input = input;
-    this.lease = new Lease(input.leaseMs, input.clock, input.claimedAt);
+    this.lease = new Lease(input.cluster.config.leaseMs, input.clock, input.claimedAt);
     this.#shipping = new Shipping({
       ...{ ...input, lease: this.lease, abort: this.#abort.signal },
       lost: () => {
@@ -112,13 +105,13 @@ export class HeldUnit {
 
   /** Works on the unit until it is released or lost. */
   async run(): Promise<UnitEnd> {
-    const { ledger, grant } = this.#input;
+    const { cluster, grant } = this.#input;
     const watching = this.#watchLease();
     try {
       const end = await this.#work();
       if (this.lease.isOver) return { kind: 'lost' };
       // Release even after an error: no work is under way any more, and another host may continue at once.
-      await ledger.release(grant).catch(() => undefined);
+      await cluster.ledger.release(grant).catch(() => undefined);
       return end;
     } finally {
       this.lease.end();
@@ -128,18 +121,18 @@ export class HeldUnit {
   }
 
   async #work(): Promise<UnitEnd> {
-    const { name, suspectAfterMs, clock } = this.#input;
+    const { name, cluster, clock } = this.#input;
     let state: StateStore | null = null;
     try {
       state = await this.#open();
       this.#state = state;
-      state.suspects.addUnfinished(clock.now() + suspectAfterMs);
+      state.suspects.addUnfinished(clock.now() + cluster.config.suspectAfterMs);
       await this.#input.work({
         name,
         state,
         lease: this.lease,
         isInDoubt: this.grant.isInDoubt,
-        compared: () => this.#answer(() => this.#input.ledger.noteCompared(this.grant)),
+        compared: () => this.#answer(() => cluster.ledger.noteCompared(this.grant)),
         stop: this.#stop.signal,
         abort: this.#abort.signal,
       });
@@ -179,7 +172,8 @@ export class HeldUnit {
 
   /** Throws `StateFileError`, `DatabaseError`, `UnreadableRowError`. */
   async #open(): Promise<StateStore> {
-    const { ledger, grant, host } = this.#input;
+    const { cluster, grant } = this.#input;
+    const { ledger, config } = cluster;
     let copy: WorkingCopy;
     try {
       copy = new WorkingCopy(this.#file);
@@ -188,7 +182,7 @@ export class HeldUnit {
     }
     this.#copy = copy;
     copy.loadTargets(await this.#answer(() => ledger.targets()));
-    const pages = ledger.rows(grant.unit, host, (question) => this.#answer(question));
+    const pages = ledger.rows(grant.unit, config.host, (question) => this.#answer(question));
     for await (const page of pages) copy.load(page);
     return this.#shipping.begin(copy);
   }

@@ -1,26 +1,30 @@
 import type { ClusterView, UnitRow } from '../../cluster/shared-ledger.ts';
 import { momentOf, type Moment } from '../../domain/lease.ts';
-import { HeldUnit, type HeldUnitInput, type UnitEnd } from './held-unit.ts';
+import { HeldUnit, type UnitEnd, type WorkedUnit } from './held-unit.ts';
 import type { HostName } from './host-name.ts';
 import type { OtherHosts } from './other-hosts.ts';
-import type { Cluster } from './open-cluster.ts';
+import { wakeOthers, type ClusterHost } from './open-cluster.ts';
 import type { OwnUnit } from './own-units.ts';
 import type { Visit } from './visit.ts';
 
 /** A unit that could not be worked on is left to other hosts for this long, milliseconds. */
 const AVOID_MS = 15_000;
 
-export interface UnitObserver {
+export interface ClusterObserver {
+  /**
+   * Called after the first beat and after each change. `trouble`: why this host cannot take part; `null`: it takes
+   * part.
+   */
+  readonly stands: (trouble: string | null) => void;
   readonly shipped: (seconds: number) => void;
   /** `from`: the host that held the unit without releasing it; `null`: it was free. */
-  readonly taken: (unit: string, from: string | null) => void;
-  readonly ended: (unit: string, end: UnitEnd) => void;
+  readonly taken: (from: string | null) => void;
+  readonly ended: (end: UnitEnd) => void;
 }
 
-export interface UnitWork extends Pick<HeldUnitInput, 'stateFile' | 'clock' | 'log'> {
-  readonly cluster: Cluster;
-  readonly work: (unit: OwnUnit, worked: Parameters<HeldUnitInput['work']>[0]) => Promise<void>;
-  readonly observer: UnitObserver;
+export interface UnitWork extends ClusterHost {
+  readonly work: (unit: OwnUnit, worked: WorkedUnit) => Promise<void>;
+  readonly observer?: ClusterObserver;
   /** Set if this host only visits the cluster, to take each unit once. */
   readonly visit?: Visit;
   /** Once it aborts, no more units are taken and held units are released. */
@@ -29,7 +33,7 @@ export interface UnitWork extends Pick<HeldUnitInput, 'stateFile' | 'clock' | 'l
   readonly abort: AbortSignal;
 }
 
-export interface HeldUnitsInput extends UnitWork {
+interface HeldUnitsInput extends UnitWork {
   readonly name: HostName;
   readonly otherHosts: OtherHosts;
   /** Called when a unit is not held any more. */
@@ -40,7 +44,7 @@ export interface HeldUnitsInput extends UnitWork {
  * A unit whose lease a beat should prove. `seq`: the number of shipments that the ledger had taken when the beat was
  * sent.
  */
-export interface UnitToProve {
+interface UnitToProve {
   readonly unit: HeldUnit;
   readonly seq: number;
 }
@@ -138,23 +142,22 @@ export class HeldUnits {
   /** Takes a unit as it was seen, unless another host was quicker. Throws `DatabaseError`. */
   async claim(own: OwnUnit, row: UnitRow): Promise<void> {
     const { cluster, clock, observer, log, visit, name, otherHosts, stop, abort } = this.#input;
-    const { host, leaseMs, suspectAfterMs } = cluster.config;
     const claimedAt = momentOf(clock);
-    const by = { name: host, instance: name.instance };
+    const by = { name: cluster.config.host, instance: name.instance };
     const grant = await cluster.membership.claim(row, otherHosts.seenOf(row), by);
     if (grant === null) return;
     otherHosts.noteSeen(own.id, grant);
     this.#lastEpochs.set(own.id, grant.epoch);
     const from = row.holder === null ? null : row.holderHost;
-    observer.taken(own.name, from);
+    observer?.taken(from);
     const facts = { epoch: grant.epoch, ...(from !== null && { from }) };
     // A single pass logs files rather than units.
     log[visit === undefined ? 'info' : 'debug'](`${own.name} is synced by this host now`, facts);
-    const { stateFile, work } = this.#input;
+    const { config, work } = this.#input;
     const unit = new HeldUnit({
-      ...{ name: own.name, grant, claimedAt, leaseMs, suspectAfterMs, host, stateFile, clock, log },
-      ledger: cluster.ledger,
-      shipped: observer.shipped,
+      ...{ name: own.name, grant, claimedAt, cluster, clock, log },
+      stateFile: config().stateFile,
+      shipped: (seconds) => observer?.shipped(seconds),
       work: (worked) => work(own, worked),
     });
     this.#held.set(own.id, unit);
@@ -196,7 +199,7 @@ export class HeldUnits {
       if (end.kind === 'failed') this.#failures.set(own.id, { name: own.name, reason: end.reason });
       else this.#failures.delete(own.id);
       visit?.ended(own.id, end);
-      observer.ended(own.name, end);
+      observer?.ended(end);
     } finally {
       this.#held.delete(own.id);
       otherHosts.noteSeen(own.id, { epoch: unit.grant.epoch, seq: unit.seq });
@@ -210,6 +213,6 @@ export class HeldUnits {
       );
     else if (!stop.aborted && visit === undefined)
       log.info(`${own.name} is not synced by this host any more`, { end: end.kind });
-    await cluster.messages.wake(cluster.config.host).catch(() => undefined);
+    await wakeOthers(cluster);
   }
 }

@@ -4,13 +4,12 @@ import type { Config, SourceConfig } from '../../config/config.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { legiblePart, type Hint, type PathLook, type HintedPath } from '../../domain/hint.ts';
 import { Bell } from '../../service/bell.ts';
-import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { Daemon } from '../../sync/daemon/daemon.ts';
 import { Watches } from '../../sync/daemon/watches.ts';
 import { lookAtPath } from '../../sync/sources/presence.ts';
 import { IGNORE_FILE } from '../../sync/sources/source.ts';
-import type { Cluster } from './open-cluster.ts';
+import type { ClusterHost } from './open-cluster.ts';
 import { isDirectoryThere } from './directory-checks.ts';
 import type { OwnUnit } from './own-units.ts';
 import { DatabaseError } from '../../cluster/shared-ledger.ts';
@@ -22,16 +21,12 @@ const TICK_MS = 2000;
 /** A directory that does not answer within this time is skipped, milliseconds: reading it could block forever. */
 const PATIENCE_MS = 1000;
 
-export interface HostHintsInput {
-  readonly cluster: Cluster;
-  readonly config: () => Config;
-  readonly platformName: (config: Config) => string;
+interface HostHintsInput extends ClusterHost {
   /** Returns the units of the configuration that the ledger has. */
   readonly own: () => readonly OwnUnit[];
   readonly daemonOf: (source: string) => Pick<Daemon, 'hear' | 'watchListener'> | null;
   /** Called with the number of paths that this host sent or received; a hint for everything counts as 1. */
   readonly onHints: (direction: 'sent' | 'received', count: number) => void;
-  readonly log: Log;
 }
 
 /**
@@ -215,7 +210,7 @@ const MOST_NAMED = 1000;
 /** Time between two sendings, milliseconds. The first hint after a pause is sent at once. */
 const SPACING_MS = 250;
 
-export interface HintSenderInput {
+interface HintSenderInput {
   readonly clock: Clock;
   /** Sends a hint to the holder of a source. Returns `false` if there is no unit to address. Throws `DatabaseError`. */
   readonly send: (source: string, hint: Hint) => Promise<boolean>;

@@ -1,17 +1,16 @@
-import { randomUUID } from 'node:crypto';
+import { beatMs } from '../../domain/lease.ts';
+import { randomUUID, createHash } from 'node:crypto';
 import type { HostNews } from '../../cluster/shared-ledger.ts';
-import type { Clock } from '../../domain/clock.ts';
-import type { Log } from '../../service/logger.ts';
 import type { OtherHosts } from './other-hosts.ts';
-import type { Cluster } from './open-cluster.ts';
+import type { ClusterHost } from './open-cluster.ts';
+import { readFileSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 
-export interface HostNameInput {
-  readonly cluster: Pick<Cluster, 'config' | 'membership'>;
+interface HostNameInput extends Pick<ClusterHost, 'cluster' | 'clock' | 'log'> {
   /** See `machineOf`. */
   readonly machine: string;
   readonly otherHosts: OtherHosts;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** The name of this host in its cluster, which only one process has at a time. */
@@ -19,17 +18,18 @@ export class HostName {
   /** Names this process: the machine and a random part. */
   readonly instance: string;
   readonly #input: HostNameInput;
-  #isOurs = false;
+  #holder: 'unknown' | 'this-process' | 'another-machine' = 'unknown';
+  readonly #beganAtMs: number;
   #joinedAtMs: number | null = null;
-  #isAnothers = false;
 
   constructor(input: HostNameInput) {
     this.#input = input;
+    this.#beganAtMs = input.clock.monotonic();
     this.instance = `${input.machine}:${randomUUID()}`;
   }
 
   get isOurs(): boolean {
-    return this.#isOurs;
+    return this.#holder === 'this-process';
   }
 
   /** When the name was first taken, milliseconds of the monotonic clock; `null`: not yet. */
@@ -39,7 +39,14 @@ export class HostName {
 
   /** True if another machine had the name at the last attempt. */
   get isAnothers(): boolean {
-    return this.#isAnothers;
+    return this.#holder === 'another-machine';
+  }
+
+  /** True if another machine has had the name for longer than a dead one would. */
+  get isMissedForLong(): boolean {
+    const { clock, cluster } = this.#input;
+    const { leaseMs } = cluster.config;
+    return this.isAnothers && clock.monotonic() - this.#beganAtMs > leaseMs + beatMs(leaseMs);
   }
 
   /** Returns whether a process ran on this machine with this state file. Unless it is this process, it has ended. */
@@ -57,22 +64,46 @@ export class HostName {
     const other = otherHosts.view?.hosts.find(({ name }) => name === news.name);
     const isForeign = other !== undefined && !this.wasHere(other.instance);
     if (isForeign && otherHosts.silentMs(news.name) < cluster.config.leaseMs) {
-      if (!this.#isAnothers)
+      if (!this.isAnothers)
         log.warn(
           `a host of the name "${news.name}" takes part already, or did until now; botsync waits until it is silent`,
         );
-      this.#isAnothers = true;
+      this.#holder = 'another-machine';
       return false;
     }
-    this.#isAnothers = false;
+    this.#holder = 'unknown';
     await cluster.membership.join(news);
-    this.#isOurs = true;
+    this.#holder = 'this-process';
     this.#joinedAtMs ??= clock.monotonic();
     return true;
   }
 
   /** Records that the ledger does not have this process under the name any more. */
   lose(): void {
-    this.#isOurs = false;
+    this.#holder = 'unknown';
   }
+}
+
+/**
+ * Returns an identifier of a machine since its last boot and a state file on it. A copy of a virtual machine differs
+ * only in the boot: so a rebooted machine counts as another one, and waits until its name is free.
+ *
+ * @param boot - names the boot; `''`: the system has no such name.
+ */
+export function machineOf(stateFile: string, boot = textOf('/proc/sys/kernel/random/boot_id')): string {
+  const parts = [hostname(), textOf('/etc/machine-id'), boot, stateFile, inodeOf(dirname(stateFile))];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+function inodeOf(directory: string): string {
+  const facts = statSync(directory, { throwIfNoEntry: false });
+  return facts === undefined ? '' : `${facts.dev}:${facts.ino}`;
 }

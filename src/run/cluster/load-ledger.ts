@@ -5,14 +5,17 @@ import {
   WorkingCopy,
   type NumberedTarget,
 } from '../../store/working-copy.ts';
-import { asked, type Cluster } from './open-cluster.ts';
+import { asked, type Cluster, demandLedger, openCluster } from './open-cluster.ts';
 import { partsOf, SyncError } from '../sync-error.ts';
+import type { ClusterConfig } from '../../config/config.ts';
+import { StateReader } from '../../store/state-reader.ts';
+import { withStateFile, type Records, type RecordsPlace } from '../read-state-file.ts';
 
 /**
  * Loads the records of all units of the ledger into one empty working copy, as if there were one state file. Throws
  * `SyncError`.
  */
-export async function loadLedger(cluster: Cluster, copy: WorkingCopy): Promise<void> {
+async function loadLedger(cluster: Cluster, copy: WorkingCopy): Promise<void> {
   const { ledger, membership, config } = cluster;
   const [view, targets] = await asked(() => Promise.all([membership.look(), ledger.targets()]), config);
   copy.loadTargets(targets);
@@ -81,14 +84,14 @@ function isRow(row: unknown): row is TravellingRow {
 }
 
 /** A row of a table other than `file`, as the ledger stores it. */
-export interface TravellingRow {
+interface TravellingRow {
   readonly tbl: string;
   /** The primary key of the row, as JSON. */
   readonly key: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface RowsOfUnit {
+interface RowsOfUnit {
   /** Rows that are the same on all hosts. */
   readonly shared: readonly TravellingRow[];
   /** This host's rows of tables that each host has for itself. */
@@ -149,4 +152,43 @@ function oneOf(one: TravellingRow, other: TravellingRow): TravellingRow {
   // Rows name the pass that saw them, so the next pass needs a number greater than all of them.
   const number = Math.max(Number(one.body['number']), Number(other.body['number']));
   return { ...later, body: { ...later.body, number } };
+}
+
+/**
+ * Opens the records of all units of the ledger, in memory. The first read loads them once; no host is blocked by that.
+ */
+export function openLedgerRecords(place: RecordsPlace, config: ClusterConfig): Records {
+  let loading: Promise<WorkingCopy> | null = null;
+  return {
+    read: (read) =>
+      // The holder of this host's state file is reported as without a cluster.
+      withStateFile(place.loaded.config.stateFile, async ({ holder }) => {
+        loading ??= loadAll(place, config);
+        const { database } = await loading;
+        return await read({ reader: new StateReader(database), database, holder, close: () => undefined });
+      }),
+    close: () => {
+      loading?.then(
+        (copy) => {
+          copy.close();
+        },
+        () => undefined,
+      );
+    },
+  };
+}
+
+async function loadAll({ loaded, env }: RecordsPlace, config: ClusterConfig): Promise<WorkingCopy> {
+  const cluster = openCluster(loaded, config, env);
+  const copy = new WorkingCopy(':memory:');
+  try {
+    await demandLedger(cluster);
+    await loadLedger(cluster, copy);
+    return copy;
+  } catch (error) {
+    copy.close();
+    throw error;
+  } finally {
+    await cluster.close();
+  }
 }

@@ -1,8 +1,11 @@
 import type { Target, ClusterView, HostRow, UnitRow, SharedLedger } from '../../cluster/shared-ledger.ts';
 import type { Config, SourceConfig } from '../../config/config.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { type JsonObject, canonicalJson } from '../../domain/json.ts';
 import { prefixesMeet, unitsOf, type UnitSource } from '../../domain/unit.ts';
 import { targetOf } from '../../sync/sources/source.ts';
+import { createHash } from 'node:crypto';
+import { type Hindrance, differencesOf } from '../../domain/hindrance.ts';
+import type { ClusterHost } from './open-cluster.ts';
 
 export interface OwnUnit {
   readonly id: number;
@@ -34,7 +37,7 @@ export function unitsOfConfig(config: Config, platformName: string): Omit<OwnUni
  *
  * @param differing - names of sources for which the ledger has other settings: their units are skipped.
  */
-export async function declareUnits(
+async function declareUnits(
   { ledger, membership }: Pick<SharedLedger, 'ledger' | 'membership'>,
   config: Config,
   platformName: string,
@@ -54,7 +57,7 @@ export async function declareUnits(
 }
 
 /** Returns whether two declarations of a unit have the same target, sources and prefixes. */
-export function isSameUnit(one: OwnUnit, other: OwnUnit): boolean {
+function isSameUnit(one: OwnUnit, other: OwnUnit): boolean {
   const namesOf = ({ sources }: OwnUnit): string[][] =>
     sources.map(({ name, keyPrefix }) => [name, keyPrefix]);
   return (
@@ -84,7 +87,7 @@ export function onlySourcesOf(units: readonly OwnUnit[], config: Config, platfor
 }
 
 /** The parts of a unit, declared or in the ledger, that decide about its keys. */
-export interface KeyedUnit extends Pick<UnitRow, 'id' | 'target'> {
+interface KeyedUnit extends Pick<UnitRow, 'id' | 'target'> {
   readonly sources: readonly { readonly keyPrefix: string }[];
 }
 
@@ -138,4 +141,85 @@ export function settingsOf(config: Config, source: SourceConfig, platformName: s
   };
   // Drops undefined fields.
   return JSON.parse(JSON.stringify(settings)) as JsonObject;
+}
+
+/** The units of this host's configuration, as declared in the ledger. */
+export class DeclaredUnits {
+  readonly #input: ClusterHost;
+  #own: readonly OwnUnit[] | null = null;
+  #before: readonly OwnUnit[] = [];
+  /** The settings that the ledger had for each source at the declaration, as JSON. */
+  #agreed: ReadonlyMap<string, string> = new Map();
+  #differing: readonly Hindrance[] = [];
+
+  constructor(input: ClusterHost) {
+    this.#input = input;
+  }
+
+  /** Units of the configuration; empty until they are declared. */
+  get all(): readonly OwnUnit[] {
+    return this.#own ?? [];
+  }
+
+  /** Sources that are in no unit of this host, because the ledger has other settings for them. */
+  get differing(): readonly Hindrance[] {
+    return this.#differing;
+  }
+
+  find(id: number): OwnUnit | undefined {
+    return this.#own?.find((own) => own.id === id);
+  }
+
+  /** Makes the next `declare` declare the units again. */
+  forget(): void {
+    this.#own = null;
+  }
+
+  /**
+   * Declares the units unless that was done, then `null`. Returns the units that are as they were declared before.
+   * Throws `DatabaseError`.
+   */
+  async declare(): Promise<readonly OwnUnit[] | null> {
+    if (this.#own !== null) return null;
+    const { cluster, config, platformName } = this.#input;
+    const now = config();
+    const name = platformName(now);
+    const settings = new Map(
+      now.sources.map((source) => [source.name, canonicalJson(settingsOf(now, source, name))]),
+    );
+    const agreed = await cluster.sourceSettings.bring(cluster.config.host, settings);
+    const differing = [...settings].flatMap(([source, text]): Hindrance[] => {
+      const theirs = agreed.get(source) ?? text;
+      if (theirs === text) return [];
+      const fields = differencesOf(JSON.parse(text) as JsonObject, JSON.parse(theirs) as JsonObject);
+      return [{ kind: 'differing', source, fields }];
+    });
+    const own = await declareUnits(cluster, now, name, new Set(differing.map(({ source }) => source)));
+    this.#agreed = agreed;
+    this.#differing = differing;
+    const unchanged = own.filter((one) => this.#before.some((before) => isSameUnit(one, before)));
+    this.#own = own;
+    this.#before = own;
+    return unchanged;
+  }
+
+  /**
+   * Returns whether the ledger still has what was declared. It may not, after a database went back in time, was edited,
+   * or after another host replaced the settings of a source.
+   */
+  check({ units, settings }: ClusterView): boolean {
+    const isKnown = ({ id, name, target }: OwnUnit): boolean =>
+      units.some(
+        (row) => row.id === id && row.name === name && row.target === target && row.sources.length > 0,
+      );
+    const isAgreed = [...this.#agreed].every(([source, text]) => settings.get(source) === md5Of(text));
+    if (this.all.every(isKnown) && isAgreed) return true;
+    this.forget();
+    return false;
+  }
+}
+
+/** The same digest as PostgreSQL's `md5`. */
+function md5Of(text: string): string {
+  return createHash('md5').update(text).digest('hex');
 }

@@ -1,7 +1,6 @@
-import { DatabaseError, type Grant, type LedgerRows } from '../../cluster/shared-ledger.ts';
-import type { Clock } from '../../domain/clock.ts';
+import type { ClusterHost } from './open-cluster.ts';
+import { DatabaseError, type Grant } from '../../cluster/shared-ledger.ts';
 import { momentOf, type Lease } from '../../domain/lease.ts';
-import type { Log } from '../../service/logger.ts';
 import { StateFileError } from '../../store/database.ts';
 import type { StateStore } from '../../store/state-store.ts';
 import type { Shipment, WorkingCopy } from '../../store/working-copy.ts';
@@ -9,14 +8,10 @@ import type { Shipment, WorkingCopy } from '../../store/working-copy.ts';
 /** Wait before an unanswered database request is repeated, milliseconds. */
 export const ASK_AGAIN_MS = 200;
 
-export interface ShippingInput {
+interface ShippingInput extends Pick<ClusterHost, 'cluster' | 'clock' | 'log'> {
   readonly name: string;
   readonly grant: Grant;
   readonly lease: Lease;
-  readonly host: string;
-  readonly ledger: Pick<LedgerRows, 'ship'>;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Called after each shipment with its duration in seconds. */
   readonly shipped: (seconds: number) => void;
   /** Called when another host has the unit. */
@@ -56,13 +51,14 @@ export class Shipping {
 
   /** Resolves once the ledger has the shipment. Throws `StateFileError` if it never will. */
   async #ship(shipment: Shipment): Promise<void> {
-    const { ledger, grant, host, lease, clock, log, name, abort } = this.#input;
+    const { cluster, grant, lease, clock, log, name, abort } = this.#input;
+    const { ledger, config } = cluster;
     // The lease counts from the first sending: a lost answer proves no later moment.
     const sentAt = momentOf(clock);
     let isTold = false;
     while (!lease.isOver) {
       try {
-        switch (await ledger.ship(grant, this.#seq, host, shipment)) {
+        switch (await ledger.ship(grant, this.#seq, config.host, shipment)) {
           case 'taken':
             this.#seq += 1;
             lease.prove(sentAt);

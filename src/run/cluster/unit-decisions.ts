@@ -2,15 +2,11 @@ import type { ClusterView, HostRow, UnitRow } from '../../cluster/shared-ledger.
 import { assignFree, fairShareOf, type Assignable, isToTake, type TakeFacts } from '../../domain/unit.ts';
 import { ableHosts, seeingInstead } from '../../domain/hindrance.ts';
 import { beatMs } from '../../domain/lease.ts';
-import type { Log } from '../../service/logger.ts';
-import type { DeclaredUnits } from './declared-units.ts';
-import type { HeldUnits } from './held-units.ts';
+import { type DeclaredUnits, mayGiveKeysOf, overlapOf, type OwnUnit } from './own-units.ts';
+import type { HeldUnits, UnitWork } from './held-units.ts';
 import type { HostName } from './host-name.ts';
 import type { OtherHosts } from './other-hosts.ts';
-import type { Cluster } from './open-cluster.ts';
-import { mayGiveKeysOf, overlapOf, type OwnUnit } from './own-units.ts';
 import type { DirectoryChecks } from './directory-checks.ts';
-import type { Visit } from './visit.ts';
 
 /** After this many beats a free unit is taken even if it was assigned to another host. */
 const BEATS_OF_COURTESY = 3;
@@ -21,18 +17,12 @@ const BEATS_OF_COURTESY = 3;
  */
 const BEATS_OF_DOUBT = 2;
 
-export interface UnitDecisionsInput {
-  readonly cluster: Pick<Cluster, 'config'>;
+interface UnitDecisionsInput extends Pick<UnitWork, 'cluster' | 'clock' | 'log' | 'visit' | 'stop'> {
   readonly name: HostName;
   readonly otherHosts: OtherHosts;
   readonly declared: DeclaredUnits;
   readonly directoryChecks: Pick<DirectoryChecks, 'unseenForMs'>;
   readonly held: HeldUnits;
-  readonly log: Log;
-  /** Set if this host only visits the cluster, to take each unit once. */
-  readonly visit?: Visit;
-  /** No more units are taken once it aborts. */
-  readonly stop: AbortSignal;
 }
 
 /** Decides which units of its configuration this host takes or releases, and which no host may work on. */
@@ -42,6 +32,8 @@ export class UnitDecisions {
   /** The host that should take each free unit, by unit number. */
   #assigned: ReadonlyMap<number, string> = new Map();
   #takesNone = false;
+  /** True once this host has asked for its fair share of the units. */
+  #hasAsked = false;
 
   constructor(input: UnitDecisionsInput) {
     this.#input = input;
@@ -72,15 +64,23 @@ export class UnitDecisions {
     this.#assigned = new Map(assignFree(view.units.map((row) => this.#assignable(row))));
   }
 
-  /** Returns the units that this host needs from other hosts to have as many as they have. */
-  fairShare(): readonly UnitRow[] {
-    const { cluster, otherHosts } = this.#input;
-    const { units = [] } = otherHosts.view ?? {};
+  /**
+   * Asks, once after joining, for as many units as other hosts have. Waits a lease first, to know which hosts are
+   * alive. Returns whether it asked just now. Throws `DatabaseError`.
+   */
+  async askForFairShare({ units }: ClusterView): Promise<boolean> {
+    const { cluster, clock, name } = this.#input;
+    const { host, leaseMs } = cluster.config;
+    const { joinedAtMs } = name;
+    if (this.#hasAsked || joinedAtMs === null || clock.monotonic() - joinedAtMs < leaseMs) return false;
     const wanted = fairShareOf(
-      cluster.config.host,
+      host,
       units.map((row) => this.#assignable(row)),
     );
-    return units.filter(({ id }) => wanted.includes(id));
+    for (const { id, epoch } of units)
+      if (wanted.includes(id)) await cluster.membership.addCommand(id, 'release', { epoch });
+    this.#hasAsked = true;
+    return true;
   }
 
   #assignable(row: UnitRow): Assignable {

@@ -1,4 +1,4 @@
-import { type DaemonState } from './daemon-state.ts';
+import type { DaemonState } from './daemon-state.ts';
 import type { Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { Log } from '../../service/logger.ts';
@@ -12,9 +12,8 @@ import { mergeOverviews, overview } from '../../sync/plan/overview.ts';
 import type { Overview, SourceStatus, Known, Running, Standing } from '../../domain/status.ts';
 import { describeBrokenConfiguration } from '../../words/service.ts';
 import { describeClusterTrouble } from '../../words/cluster.ts';
-import type { RunTarget } from '../run-base.ts';
+import { type RunTarget, platformName } from '../run-base.ts';
 import { clusterFacts, isSyncedHere, sourcesElsewhere } from './cluster-facts.ts';
-import { platformName } from '../load.ts';
 import { approveAnywhere, pruneAnywhere, rescanAnywhere } from './ask-hosts.ts';
 import type { RunningDaemon } from './daemons.ts';
 import { measure } from './daemon-measures.ts';

@@ -7,10 +7,16 @@ import { compilePattern } from '../../domain/pattern.ts';
 import { leadsBelow } from '../../domain/key.ts';
 import type { HostsApproval, HostsPrune, HostsRescan } from '../../words/asked.ts';
 import type { ClusterSituation } from '../cluster/cluster-situation.ts';
-import { clusterFacts, isSyncedHere, unitOf } from './cluster-facts.ts';
+import {
+  clusterFacts,
+  isSyncedHere,
+  unitOf,
+  type ClusterPort,
+  type PruneCommand,
+  type CommandOutcome,
+} from './cluster-facts.ts';
 import type { DaemonState } from './daemon-state.ts';
-import type { ClusterPort, PruneCommand, CommandOutcome } from './cluster-port.ts';
-import type { DaemonView } from './daemons.ts';
+import type { Daemons } from './daemons.ts';
 
 /** The daemons of this process, and the hosts that sync the other sources. */
 type Asked = Pick<DaemonState, 'daemon' | 'cluster' | 'loaded'>;
@@ -88,10 +94,7 @@ export async function pruneAnywhere(
 }
 
 /** Removes kept files of a source that a daemon of this process syncs. */
-export function pruneHere(
-  daemon: Pick<DaemonView, 'prune'>,
-  { source, glob, digest }: Omit<PruneCommand, 'kind'>,
-): HostsPrune {
+export function pruneHere(daemon: Daemons, { source, glob, digest }: Omit<PruneCommand, 'kind'>): HostsPrune {
   if (glob === null) return daemon.prune({ source, digest, matches: () => true });
   const reading = readPattern(glob);
   if (reading.kind === 'problem') return { kind: 'not-passed-on', reason: reading.message };

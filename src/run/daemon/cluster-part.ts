@@ -1,28 +1,33 @@
 import { DatabaseError, type CommandRow } from '../../cluster/shared-ledger.ts';
-import type { ClusterConfig, Config } from '../../config/config.ts';
+import type { ClusterConfig } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { beatMs, type Fence } from '../../domain/lease.ts';
-import type { Log } from '../../service/logger.ts';
+import { beatMs } from '../../domain/lease.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../store/database.ts';
 import { approvalWords, pruneWords, rescanWords } from '../../words/asked.ts';
-import { ClusterRun, type ClusterRunInput } from '../cluster/cluster-run.ts';
-import type { ClusterObserver, ClusterSituation } from '../cluster/cluster-situation.ts';
-import { HostHints, type HostHintsInput } from '../cluster/host-hints.ts';
-import { HostReports, type HostReport } from '../cluster/host-reports.ts';
-import { machineOf } from '../cluster/machine.ts';
-import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
+import { ClusterRun } from '../cluster/cluster-run.ts';
+import type { ClusterObserver } from '../cluster/held-units.ts';
+import type { ClusterSituation } from '../cluster/cluster-situation.ts';
+import { HostHints } from '../cluster/host-hints.ts';
+import {
+  HostReports,
+  type HostReport,
+  type ClusterPort,
+  type HostCommand,
+  type CommandOutcome,
+} from './cluster-facts.ts';
+import { machineOf } from '../cluster/host-name.ts';
+import { demandLedger, openCluster, wakeOthers, type ClusterHost } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
 import { openUnitHolding } from '../cluster/unit-holding.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
-import type { Clients } from '../platform/clients.ts';
 import type { Stop } from '../stop.ts';
 import { isSeenBy } from '../seen-here.ts';
 import { SyncError } from '../sync-error.ts';
-import { version } from '../version.ts';
 import { pruneHere, whoSees } from './ask-hosts.ts';
+import type { Metrics } from '../../service/metrics.ts';
+import type { DaemonPlatform } from './daemon-platform.ts';
 import type { Daemons } from './daemons.ts';
-import type { ClusterPort, HostCommand, CommandOutcome } from './cluster-port.ts';
 
 /** Longest wait for a host to take a free unit, and the polling interval, milliseconds. */
 const LONGEST_MOVE_MS = 4000;
@@ -31,21 +36,14 @@ const LOOK_AGAIN_MS = 100;
 /** Minimum time between two new reports of this host, milliseconds. */
 const REPORT_MS = 5000;
 
-export interface ClusterPartInput {
-  readonly cluster: Cluster;
-  /** Returns the current configuration. */
-  readonly config: () => Config;
-  readonly platformName: (config: Config) => string;
+interface ClusterPartInput extends ClusterHost {
   readonly daemons: Daemons;
   /** Returns the status of the sources that this host syncs; `null`: unknown. */
   readonly sources: () => HostReport['sources'] | null;
-  /** Creates clients whose requests a fence may block. */
-  readonly clientsUnder: (fence: Fence) => Clients;
-  readonly pauses: ClusterRunInput['pauses'];
-  /** See `HostHintsInput`. */
-  readonly onHints: HostHintsInput['onHints'];
-  readonly observer: ClusterObserver;
-  readonly log: Log;
+  readonly platform: DaemonPlatform;
+  readonly metrics: Metrics;
+  /** See `ClusterObserver.stands`. */
+  readonly stands: ClusterObserver['stands'];
   readonly stop: Stop;
 }
 
@@ -57,7 +55,7 @@ export async function openDaemonCluster(
   loaded: LoadedConfig,
   config: ClusterConfig,
   env: NodeJS.ProcessEnv,
-  input: Omit<ClusterPartInput, 'cluster'>,
+  input: Omit<ClusterPartInput, 'cluster' | 'clock'>,
 ): Promise<ClusterPart> {
   const cluster = openCluster(loaded, config, env);
   try {
@@ -69,7 +67,7 @@ export async function openDaemonCluster(
       throw error;
     }
   }
-  return new ClusterPart({ ...input, cluster });
+  return new ClusterPart({ ...input, cluster, clock: systemClock });
 }
 
 /** A daemon's part in a cluster: runs a daemon for each unit that this host holds. */
@@ -81,21 +79,38 @@ export class ClusterPart implements ClusterPort {
   #reported: { readonly text: string | null; readonly atMs: number } | null = null;
 
   constructor(input: ClusterPartInput) {
-    const { cluster, config, platformName, daemons, pauses, observer, log, stop } = input;
+    const { cluster, config, platformName, clock, daemons, platform, stands, log, stop } = input;
     this.#input = input;
+    const metrics = input.metrics.joinCluster(() => {
+      const { held, isDatabaseUp } = this.situation;
+      return { unitsHeld: held.length, isDatabaseUp };
+    });
     this.#hints = new HostHints({
       ...input,
+      onHints: (direction, count) => {
+        metrics.hinted(direction, count);
+      },
       own: () => this.situation.own,
       daemonOf: (source) => daemons.of(source)?.daemon ?? null,
     });
     this.#reports = new HostReports(cluster.membership, systemClock.monotonic);
     this.#run = new ClusterRun({
-      ...{ cluster, config, platformName, pauses, observer, log },
-      ...stop,
-      stateFile: config().stateFile,
-      clock: systemClock,
+      ...{ cluster, config, platformName, clock, log, ...stop },
+      pauses: platform,
+      observer: {
+        stands,
+        shipped: (seconds) => {
+          metrics.shipped(seconds);
+        },
+        taken: (from) => {
+          // A unit that another process of this host held is not a takeover.
+          if (from !== null && from !== cluster.config.host) metrics.tookOver();
+        },
+        ended: ({ kind }) => {
+          if (kind === 'lost') metrics.lost();
+        },
+      },
       machine: machineOf(config().stateFile),
-      version: version(),
       work: (own, worked) => this.#work(own, worked),
       settledUntilMs: ({ sources: [first] }) =>
         first === undefined ? null : (daemons.of(first.name)?.daemon.settledUntilMs ?? null),
@@ -123,12 +138,12 @@ export class ClusterPart implements ClusterPort {
 
   /** Passes a command to the host that syncs its source. */
   async command({ kind, ...body }: HostCommand): Promise<CommandOutcome> {
-    const { membership } = this.#input.cluster;
+    const { cluster } = this.#input;
     try {
       const found = await this.#holderOf(body.source);
       if (found === null) return { kind: 'nobody' };
-      await membership.addCommand(found.unit, kind, body);
-      await this.#run.wakeOthers();
+      await cluster.membership.addCommand(found.unit, kind, body);
+      await wakeOthers(cluster);
       return { kind: 'passed-on', host: found.host };
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
@@ -174,9 +189,13 @@ export class ClusterPart implements ClusterPort {
   }
 
   async #work(own: OwnUnit, worked: WorkedUnit): Promise<void> {
-    const othersSettledUntilMs = (): number => this.#run.othersSettledUntilMs(own);
-    const holding = await openUnitHolding(own, worked, { ...this.#input, othersSettledUntilMs });
-    await this.#input.daemons.run(holding);
+    const { platform, daemons } = this.#input;
+    const holding = await openUnitHolding(own, worked, {
+      ...this.#input,
+      clientsUnder: (fence) => platform.access.clientsUnder(fence),
+      othersSettledUntilMs: () => this.#run.othersSettledUntilMs(own),
+    });
+    await daemons.run(holding);
   }
 
   /** Returns this host's report to other hosts, as JSON; `null`: nothing is known. */

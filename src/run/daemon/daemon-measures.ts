@@ -13,32 +13,31 @@ export class DaemonMeasures {
   /** True if the last report was that this host cannot take part in its cluster. */
   #isWaiting = false;
   readonly #serviceManager: Pick<ServiceManager, 'ready' | 'status'>;
-  readonly #getMetrics: () => Metrics | null;
+  readonly #metrics: Metrics;
   readonly #onPassEnded: () => void;
 
-  /** @param getMetrics - called each time, because the first events come before the metrics are loaded. */
   constructor(
     serviceManager: Pick<ServiceManager, 'ready' | 'status'>,
-    getMetrics: () => Metrics | null,
+    metrics: Metrics,
     onPassEnded: () => void,
   ) {
     this.#serviceManager = serviceManager;
-    this.#getMetrics = getMetrics;
+    this.#metrics = metrics;
     this.#onPassEnded = onPassEnded;
   }
 
   readonly listener = listener({
     file: ({ file: { kind, source, outcome } }) => {
-      if (kind === 'remove' && outcome === 'done') this.#metrics?.removed(source);
-      if (kind === 'refuse') this.#metrics?.uploadEnded(source, 'refused');
+      if (kind === 'remove' && outcome === 'done') this.#metrics.removed(source);
+      if (kind === 'refuse') this.#metrics.uploadEnded(source, 'refused');
       if ((kind === 'upload' || kind === 'renew') && outcome !== undefined)
-        this.#metrics?.uploadEnded(source, outcome === 'failed' ? 'failed' : 'done');
+        this.#metrics.uploadEnded(source, outcome === 'failed' ? 'failed' : 'done');
     },
     retrying: () => {
-      this.#metrics?.retried();
+      this.#metrics.retried();
     },
     sent: ({ bytes }) => {
-      this.#metrics?.sent(bytes);
+      this.#metrics.sent(bytes);
     },
     'pass-began': ({ trigger }) => {
       // Changes are noticed from now on.
@@ -50,13 +49,13 @@ export class DaemonMeasures {
       if (exitCode === EXIT.ok) this.lastSuccessMs = Date.now();
       this.#onPassEnded();
       if (trigger !== 'rescan') return;
-      for (const source of sources) this.#metrics?.rescanned(source);
+      for (const source of sources) this.#metrics.rescanned(source);
     },
     'found-by-rescan': ({ source }) => {
-      this.#metrics?.foundByRescan(source);
+      this.#metrics.foundByRescan(source);
     },
     verified: ({ verified: { reasons } }) => {
-      this.#metrics?.verified(Date.now(), reasons);
+      this.#metrics.verified(Date.now(), reasons);
     },
   });
 
@@ -76,10 +75,6 @@ export class DaemonMeasures {
     }
     this.isReady = true;
     this.#serviceManager.ready(status);
-  }
-
-  get #metrics(): Metrics | null {
-    return this.#getMetrics();
   }
 }
 

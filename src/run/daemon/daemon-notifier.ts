@@ -9,7 +9,7 @@ import type { Holding } from '../holding.ts';
 import type { NotifiedRun, Notifier } from '../notifier.ts';
 import type { Health } from '../take-snapshot.ts';
 
-export interface DaemonNotifierInput {
+interface DaemonNotifierInput {
   readonly log: Log;
   /** Returns why the configuration on disk cannot be loaded; `null`: it can. */
   readonly configurationProblem: () => string | null;

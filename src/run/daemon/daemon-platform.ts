@@ -1,42 +1,32 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import type { RunTarget } from '../run-base.ts';
+import type { RunBase } from '../run-base.ts';
 import { noticesIn, openHost, PlatformAccess, type PlatformHost } from '../platform/platform-access.ts';
 import { Notifier } from '../notifier.ts';
 import type { CountedAnswer } from '../../platform/pacer.ts';
 
 /** The access to the platform under one configuration, and its notifier. */
-export interface DaemonAccess {
+interface DaemonAccess {
   readonly access: PlatformAccess;
   /** `null`: without notifications. */
   readonly notifier: Notifier | null;
 }
 
+type PlatformBase = Pick<RunBase, 'target' | 'env' | 'log'>;
+
 /** A daemon's accesses to the platform, one per configuration. They share one emulator. */
 export class DaemonPlatform {
-  readonly #options: RunTarget;
-  readonly #env: NodeJS.ProcessEnv;
-  readonly #log: Log;
+  readonly #base: PlatformBase;
   readonly #onAnswer: (answer: CountedAnswer) => void;
   readonly #connections: ConnectionHolder<PlatformAccess>;
   #host: PlatformHost | null = null;
 
-  /**
-   * @param env - contains secrets and proxies.
-   * @param onAnswer - called for every answer of the platform.
-   */
-  constructor(
-    options: RunTarget,
-    env: NodeJS.ProcessEnv,
-    log: Log,
-    onAnswer: (answer: CountedAnswer) => void,
-  ) {
-    this.#options = options;
-    this.#env = env;
-    this.#log = log;
+  /** @param onAnswer - called for every answer of the platform. */
+  constructor(base: PlatformBase, onAnswer: (answer: CountedAnswer) => void) {
+    this.#base = base;
     this.#onAnswer = onAnswer;
-    this.#connections = new ConnectionHolder(log);
+    this.#connections = new ConnectionHolder(base.log);
   }
 
   /** `null` until `take` was called. */
@@ -50,14 +40,32 @@ export class DaemonPlatform {
     return this.current;
   }
 
+  /** Returns the remaining pause of requests, milliseconds. */
+  pausedForMs(): number {
+    return this.current?.pausedForMs() ?? 0;
+  }
+
+  /** See `PlatformAccess.askedForMs`. */
+  askedForMs(): number {
+    return this.current?.askedForMs() ?? 0;
+  }
+
+  /** Pauses all requests for `ms` from now. */
+  pause(ms: number): void {
+    this.current?.pause(ms);
+  }
+
+  /** Returns the platform's time, epoch milliseconds. */
+  readonly now = (): number => this.current?.clients.files().now() ?? Date.now();
+
   /** Opens an access under a configuration, to be taken or closed. Throws `SyncError` with nothing left open. */
   async open(loaded: LoadedConfig): Promise<DaemonAccess> {
-    const log = this.#log;
-    this.#host ??= await openHost(this.#options.emulator, loaded.config, 'sync');
+    const { target, env, log } = this.#base;
+    this.#host ??= await openHost(target.emulator, loaded.config, 'sync');
     const access = new PlatformAccess({
       loaded,
       emulator: this.#host.emulator,
-      env: this.#env,
+      env,
       clock: systemClock,
       notices: noticesIn(log),
       longestPauseMs: loaded.config.watch.rescanMs,
@@ -67,7 +75,7 @@ export class DaemonPlatform {
       // Fail now if a client or the control secret lacks something, not at its first use.
       access.clients.files();
       access.credentials.control();
-      const input = { options: this.#options, loaded, access, clock: systemClock, log };
+      const input = { options: target, loaded, access, clock: systemClock, log };
       return { access, notifier: await Notifier.open({ ...input, howToApprove: 'approve' }) };
     } catch (error) {
       await access.close();
@@ -91,7 +99,7 @@ export class DaemonPlatform {
     try {
       await this.#host?.close();
     } catch (error) {
-      this.#log.warn('the emulator could not be closed', { reason: (error as Error).message });
+      this.#base.log.warn('the emulator could not be closed', { reason: (error as Error).message });
     }
   }
 }

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
-import type { Log } from '../../service/logger.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
 import { PageSite } from '../../service/page-site.ts';
 import { NOBODY_LISTENS, type ServiceManager } from '../../service/systemd-notify.ts';
@@ -10,30 +9,23 @@ import { together } from '../../sync/pass/workers.ts';
 import type { Approval, ServiceState } from '../../domain/status.ts';
 import { contentKeyOf } from '../../files/watched-files.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';
-import type { EventFeed } from '../event-feed.ts';
-import { inTurn } from '../in-turn.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
-import { load, platformName } from '../load.ts';
-import { approveCommand, type RunBase, type RunTarget } from '../run-base.ts';
+import { load, platformName, approveCommand, type RunBase } from '../run-base.ts';
 import type { Stop } from '../stop.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import { version } from '../version.ts';
 import { type DaemonState, observedDaemon } from './daemon-state.ts';
 import { DaemonAnswers } from './answers.ts';
 import type { ClusterPart } from './cluster-part.ts';
-import { ConfigFiles } from './config-files.ts';
+import { Reloads } from './reloads.ts';
 import { Daemons } from './daemons.ts';
 import { DaemonPlatform } from './daemon-platform.ts';
-import { DaemonPage } from './page/daemon-page.ts';
-import { pageControl } from './page/page-control.ts';
-import { joinCluster } from './join-cluster.ts';
-import { HangGuard, Watchdog } from './watchdog.ts';
+import { DaemonPage, pageControl } from './page/daemon-page.ts';
+import { HangGuard, Watchdog, DaemonVitals } from './watchdog.ts';
 import { OwnDaemon } from './own-daemon.ts';
-import { Reloads } from './reloads.ts';
 import { DaemonServers } from './servers.ts';
 import { DaemonNotifier } from './daemon-notifier.ts';
 import { DaemonMeasures } from './daemon-measures.ts';
-import { DaemonVitals } from './vitals.ts';
 
 /** Runs a daemon until a stop. Calls `up` once it works. Throws `SyncError`. */
 export async function runDaemon(
@@ -44,7 +36,9 @@ export async function runDaemon(
 ): Promise<void> {
   // Read the key before the file, so that a change from now on is noticed.
   const content = await contentKeyOf(resolve(base.target.config));
-  const run = new DaemonRun({ ...base, ...options, stop, content }, load(base.target));
+  const loaded = load(base.target);
+  const metrics = await createMetrics(version(), () => run.answers.measures());
+  const run: DaemonRun = new DaemonRun({ ...base, ...options, stop, content, metrics }, loaded);
   try {
     await run.begin();
     up(run);
@@ -58,28 +52,26 @@ interface DaemonInput extends RunBase, Omit<DaemonOptions, 'signal'> {
   readonly stop: Stop;
   /** Content of the configuration file before it was read, see `contentKeyOf`. */
   readonly content: string;
+  readonly metrics: Metrics;
 }
 
 /** A daemon with everything around it: servers, service manager, watched configuration. */
 export class DaemonRun {
-  readonly #options: RunTarget;
-  readonly #env: NodeJS.ProcessEnv;
-  readonly #log: Log;
-  readonly #feed: EventFeed;
+  readonly #base: RunBase;
+  readonly #metrics: Metrics;
   readonly #measures: DaemonMeasures;
   readonly #history = new HistoryRecorder(systemClock.now);
   readonly #serviceManager: ServiceManager;
   readonly #own: OwnDaemon;
   readonly #stop: Stop;
   readonly #vitals: DaemonVitals;
-  readonly #answers: DaemonAnswers;
+  readonly answers: DaemonAnswers;
   readonly #page: DaemonPage;
   readonly #site: PageSite;
-  readonly #listening: (address: string) => void;
+  readonly #servers: DaemonServers;
   readonly #notifier: DaemonNotifier;
   readonly #daemons: Daemons;
   readonly #platform: DaemonPlatform;
-  readonly #files: ConfigFiles;
   readonly #reloads: Reloads;
   /** `null`: hangs are ignored. */
   readonly #hangGuard: HangGuard | null;
@@ -100,8 +92,6 @@ export class DaemonRun {
     reload: () => this.reload(),
   });
   #service: ServiceState = { kind: 'running' };
-  #metrics: Metrics | null = null;
-  #servers: DaemonServers | null = null;
   #watchdog: Watchdog | null = null;
   #loaded: LoadedConfig;
   /** `null`: this host works alone. */
@@ -110,64 +100,55 @@ export class DaemonRun {
   readonly #failed = new AbortController();
 
   constructor(input: DaemonInput, loaded: LoadedConfig) {
-    const { target, env, feed, stop, content, serviceManager = NOBODY_LISTENS } = input;
-    this.#options = target;
-    this.#env = env;
+    const { target, env, stop, content, metrics, serviceManager = NOBODY_LISTENS } = input;
     this.#loaded = loaded;
+    this.#metrics = metrics;
     this.#stop = {
       stop: AbortSignal.any([stop.stop, this.#failed.signal]),
       abort: AbortSignal.any([stop.abort, this.#failed.signal]),
     };
     this.#serviceManager = serviceManager;
-    const onPassEnded = (): void => {
+    this.#measures = new DaemonMeasures(serviceManager, metrics, () => {
       this.#notifier.wake();
-    };
-    this.#measures = new DaemonMeasures(serviceManager, () => this.#metrics, onPassEnded);
-    this.#answers = new DaemonAnswers(target, systemClock.monotonic, this.#daemonState);
+    });
+    this.answers = new DaemonAnswers(target, systemClock.monotonic, this.#daemonState);
     const platform = (): PlatformAccess | null => this.#platform.current;
-    this.#page = new DaemonPage({ target, answers: this.#answers, daemonState: this.#daemonState, platform });
-    this.#feed = feed.also(this.#measures.listener).also(this.#history.listener).also(this.#page.listener);
+    this.#page = new DaemonPage({ target, answers: this.answers, daemonState: this.#daemonState, platform });
+    const listeners = [this.#measures.listener, this.#history.listener, this.#page.listener];
+    const feed = input.feed.also(...listeners);
     const log = this.#page.logBeside(input.log);
-    this.#log = log;
+    this.#base = { target, env, log, feed };
     this.#site = new PageSite(this.#page, pageControl(this.#daemonState, log), systemClock);
-    this.#listening = input.listening ?? (() => undefined);
+    this.#servers = new DaemonServers(this.answers.ports(metrics, log), this.#site, log, input.listening);
+    this.#platform = new DaemonPlatform(this.#base, this.#history.answered);
     this.#notifier = new DaemonNotifier({
       log,
       configurationProblem: () => this.#reloads.configuration.problem,
-      platformNow: () => this.#platformNow(),
+      platformNow: this.#platform.now,
       ended: (outcome) => {
-        this.#metrics?.notificationEnded(outcome);
+        metrics.notificationEnded(outcome);
       },
     });
-    this.#platform = new DaemonPlatform(target, env, log, this.#history.answered);
     this.#hangGuard = input.endWhenHung === true ? new HangGuard(log) : null;
-    const changed = async (files: readonly string[]): Promise<void> => {
-      await this.#reloads.request(files);
-    };
-    const readsSecrets = !target.emulator;
-    this.#files = new ConfigFiles({ clock: systemClock, readsSecrets, env, content, changed }, loaded);
     this.#reloads = new Reloads({
-      options: target,
-      log,
-      serviceManager,
-      files: this.#files,
+      ...{ target, env, log, serviceManager, content },
       isReady: () => this.#measures.isReady,
       loaded: () => this.#loaded,
       take: (next) => this.#take(next),
       ended: (isLoaded) => {
-        this.#metrics?.configurationRead(isLoaded);
+        metrics.configurationRead(isLoaded);
         this.#notifier.wake();
       },
     });
     this.#stop.stop.addEventListener('abort', this.#onStop);
     this.#vitals = new DaemonVitals({
       monotonic: systemClock.monotonic,
-      pausedForMs: () => this.#platform.current?.pausedForMs() ?? 0,
+      pausedForMs: () => this.#platform.pausedForMs(),
       activity: () => this.#daemonState().daemon?.activity ?? null,
       uploadSettings: () => this.#loaded.config.upload,
     });
     this.#daemons = new Daemons({
-      emit: this.#feed.emit,
+      emit: feed.emit,
       stages: this.#vitals.stages,
       howToApprove: input.howToApprove ?? approveCommand(target),
       platformName: (config) => platformName(target, config),
@@ -175,50 +156,40 @@ export class DaemonRun {
       requests: {
         stage: this.#vitals.transfers,
         requestEnded: (operation, outcome, seconds) => {
-          this.#metrics?.requestEnded(operation, outcome, seconds);
+          metrics.requestEnded(operation, outcome, seconds);
         },
         monotonic: systemClock.monotonic,
       },
     });
     this.#own = new OwnDaemon({
-      ...{ target, stop: this.#stop, estimates: input.estimate === true, feed: this.#feed },
-      ...{ history: this.#history, daemons: this.#daemons },
+      ...{ ...this.#base, stop: this.#stop, metrics, platform: this.#platform },
+      ...{ history: this.#history, daemons: this.#daemons, estimates: input.estimate === true },
       loaded: () => this.#loaded,
       isInCluster: () => this.#cluster !== null,
-      metrics: () => this.#metrics,
-      access: () => this.#platform.access,
-      platformNow: () => this.#platformNow(),
-      log,
       moved: async () => {
-        await this.#servers?.close();
-        await this.#servers?.adjust(this.#loaded.config);
+        await this.#servers.close();
+        await this.#servers.adjust(this.#loaded.config);
       },
     });
   }
 
   /** Opens everything that lasts for the whole run. Throws `SyncError`. */
   async begin(): Promise<void> {
-    const log = this.#log;
+    const { log, feed } = this.#base;
+    const pausedForMs = (): number => this.#platform.pausedForMs();
     this.#own.lock();
-    this.#feed.emit({
-      kind: 'started',
-      daemon: observedDaemon(this.#daemonState, () => this.#platform.current?.pausedForMs() ?? 0),
-    });
+    feed.emit({ kind: 'started', daemon: observedDaemon(this.#daemonState, pausedForMs) });
     await this.#hangGuard?.adjust(this.#loaded.config);
-    this.#metrics = await createMetrics(version(), () => this.#answers.measures());
-    await this.#files.followAlso(this.#loaded);
+    await this.#reloads.follow();
     const { access, notifier } = await this.#platform.open(this.#loaded);
     this.#platform.take(access);
     await this.#notifier.adopt(notifier);
-    this.#cluster = await this.#joinCluster(this.#metrics);
+    this.#cluster = await this.#joinCluster();
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
     this.#watchdog = new Watchdog(this.#vitals, this.#serviceManager, this.#metrics, log);
     this.#site.adopt(access.credentials.control());
-    const ports = this.#answers.ports(this.#metrics, log);
-    this.#servers = new DaemonServers(ports, this.#site, log, this.#listening);
     await this.#servers.adjust(this.#loaded.config);
-    this.#reloads.begin();
-    await this.#files.adopt(this.#loaded);
+    await this.#reloads.begin();
   }
 
   /** Runs the daemon, again each time its state file fails. Throws `SyncError`. */
@@ -227,7 +198,7 @@ export class DaemonRun {
       this.#failed.abort();
     };
     await together({ fail }, [this.#own.run(), this.#cluster?.run() ?? Promise.resolve()]);
-    this.#log.info('stopped');
+    this.#base.log.info('stopped');
   }
 
   /** Reloads the configuration, after any running reload. */
@@ -240,25 +211,14 @@ export class DaemonRun {
     return this.#daemons.approve(source ?? null, null);
   }
 
-  /** Reasons why the daemon is not ready. */
-  get impediments(): readonly string[] {
-    return this.#answers.impediments;
-  }
-
-  /** Returns what `botsync status --json` prints. Throws `StateFileError`. */
-  status(): unknown {
-    return this.#answers.status();
-  }
-
   /** Closes everything. Throws the last error on the way, such as one of an embedding program's log. */
   async end(): Promise<void> {
     this.#stop.stop.removeEventListener('abort', this.#onStop);
     this.#reloads.end();
     this.#watchdog?.close();
     const steps: readonly (() => Promise<void> | undefined)[] = [
-      () => this.#files.close(),
-      () => this.#reloads.settled(),
-      () => this.#servers?.close(),
+      () => this.#reloads.close(),
+      () => this.#servers.close(),
       () => this.#notifier.close(),
       () => this.#platform.close(),
       () => this.#serviceManager.flush(),
@@ -272,48 +232,38 @@ export class DaemonRun {
     }
   }
 
-  #joinCluster(metrics: Metrics): Promise<ClusterPart | null> {
-    return joinCluster({
-      loaded: this.#loaded,
-      env: this.#env,
-      metrics,
+  /**
+   * Joins the cluster of the configuration; `null`: there is none, and then no module for it is loaded. Throws
+   * `SyncError` if the ledger is unusable.
+   */
+  async #joinCluster(): Promise<ClusterPart | null> {
+    const { cluster } = this.#loaded.config;
+    if (cluster === null) return null;
+    const { openDaemonCluster } = await import('./cluster-part.ts');
+    return await openDaemonCluster(this.#loaded, cluster, this.#base.env, {
+      ...{ metrics: this.#metrics, daemons: this.#daemons, platform: this.#platform },
+      ...{ log: this.#base.log, stop: this.#stop },
       config: () => this.#loaded.config,
-      platformName: (now) => platformName(this.#options, now),
-      daemons: this.#daemons,
-      pauses: {
-        askedForMs: () => this.#platform.current?.askedForMs() ?? 0,
-        pause: (ms) => {
-          this.#platform.current?.pause(ms);
-        },
-      },
-      clientsUnder: (fence) => this.#platform.access.clientsUnder(fence),
-      sources: () => this.#answers.sources(),
+      platformName: (now) => platformName(this.#base.target, now),
+      sources: () => this.answers.sources(),
       stands: (trouble) => {
         this.#measures.standsInCluster(trouble);
       },
-      log: this.#log,
-      stop: this.#stop,
     });
-  }
-
-  #platformNow(): number {
-    return this.#platform.current?.clients.files().now() ?? Date.now();
   }
 
   /** Applies another configuration. Throws `SyncError`; then the previous one stays in use. */
   async #take(next: LoadedConfig): Promise<void> {
-    await this.#files.followAlso(next);
     const { access, notifier } = await this.#platform.open(next);
     const before = this.#platform.take(access);
-    for (const warning of next.warnings) this.#log.warn(renderProblem(warning));
+    for (const warning of next.warnings) this.#base.log.warn(renderProblem(warning));
     this.#loaded = next;
     this.#cluster?.reload();
     await this.#notifier.adopt(notifier);
     await this.#reloadDaemon(before);
     this.#site.adopt(access.credentials.control());
-    await this.#servers?.adjust(next.config);
+    await this.#servers.adjust(next.config);
     await this.#hangGuard?.adjust(next.config);
-    await this.#files.adopt(next);
   }
 
   /** Reloads the daemons, and retires the previous access to the platform once nothing runs on it. */
@@ -324,5 +274,16 @@ export class DaemonRun {
     } finally {
       if (before !== null) this.#platform.retire(before, settled);
     }
+  }
+}
+
+/** Runs all steps in order, even after failures. Throws the last error. */
+async function inTurn(steps: readonly (() => Promise<void> | undefined)[]): Promise<void> {
+  const [step, ...rest] = steps;
+  if (step === undefined) return;
+  try {
+    await step();
+  } finally {
+    await inTurn(rest);
   }
 }

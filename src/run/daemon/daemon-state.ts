@@ -1,8 +1,8 @@
 import type { ConfigurationInUse, ServiceState } from '../../domain/status.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { StateStore } from '../../store/state-store.ts';
-import type { ClusterPort } from './cluster-port.ts';
-import type { DaemonView, RunningDaemon } from './daemons.ts';
+import type { ClusterPort } from './cluster-facts.ts';
+import type { Daemons, RunningDaemon } from './daemons.ts';
 import type { ReloadOutcome } from '../api.ts';
 import type { ObservedDaemon, DaemonSituation } from '../../sync/events.ts';
 
@@ -12,7 +12,7 @@ export interface DaemonState {
   readonly configuration: ConfigurationInUse;
   readonly loaded: LoadedConfig;
   /** All daemons as one; `null` while there are none. */
-  readonly daemon: DaemonView | null;
+  readonly daemon: Daemons | null;
   /** The daemons one by one. */
   readonly running: readonly RunningDaemon[];
   /** The state file of this host; `null` while it is not open. */

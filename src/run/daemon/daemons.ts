@@ -18,20 +18,7 @@ export interface RunningDaemon {
   readonly state: StateStore;
 }
 
-/** The common interface of one daemon and of several. */
-export type DaemonView = Pick<
-  Daemon,
-  | 'approve'
-  | 'rescan'
-  | 'prune'
-  | 'impediments'
-  | 'refusal'
-  | 'activity'
-  | 'unconfirmed'
-  | 'watchedDirectories'
->;
-
-export interface SharedByDaemons extends Pick<SyncServices, 'emit' | 'stages' | 'howToApprove'> {
+interface SharedByDaemons extends Pick<SyncServices, 'emit' | 'stages' | 'howToApprove'> {
   readonly requests: RequestObserver;
   readonly notifier: DaemonNotifier;
   /** Returns the name of the platform in records. */
@@ -44,7 +31,7 @@ interface Entry extends RunningDaemon {
 }
 
 /** All daemons of a process: usually one, in a cluster one per unit that this host holds. */
-export class Daemons implements DaemonView {
+export class Daemons {
   readonly #shared: SharedByDaemons;
   #running: readonly Entry[] = [];
 

@@ -1,17 +1,14 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Metrics } from '../../service/metrics.ts';
-import type { Log } from '../../service/logger.ts';
+import type { DaemonPlatform } from './daemon-platform.ts';
+import type { RunBase } from '../run-base.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../store/database.ts';
 import type { StateStore } from '../../store/state-store.ts';
 import type { Verified } from '../../domain/status.ts';
-import type { EventFeed } from '../event-feed.ts';
 import type { HistoryRecorder } from '../history-recorder.ts';
 import { localHolding } from '../holding.ts';
-import { platformName } from '../load.ts';
-import type { PlatformAccess } from '../platform/platform-access.ts';
-import type { RunTarget } from '../run-base.ts';
 import { holdLock, SERVICE } from '../state-file.ts';
 import type { Stop } from '../stop.ts';
 import { runCounting } from '../count-ahead.ts';
@@ -25,21 +22,16 @@ const LOOK_MS = 10_000;
 const BEAT_MS = 60_000;
 
 /** Functions return values that may change. */
-export interface OwnDaemonInput {
-  readonly target: RunTarget;
+interface OwnDaemonInput extends RunBase {
   /** True to count how much the first pass will send. */
   readonly estimates: boolean;
   readonly stop: Stop;
-  readonly feed: EventFeed;
   readonly history: HistoryRecorder;
   readonly daemons: Daemons;
   readonly loaded: () => LoadedConfig;
   readonly isInCluster: () => boolean;
-  readonly metrics: () => Metrics | null;
-  readonly access: () => PlatformAccess;
-  /** The platform's time, epoch milliseconds. */
-  readonly platformNow: () => number;
-  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly platform: DaemonPlatform;
   /** Called after the lock was taken again, because the directory of the state file was replaced. */
   readonly moved: () => Promise<void>;
 }
@@ -107,7 +99,7 @@ export class OwnDaemon {
     this.#input.history.attach(state.history);
     const last = state.remote.verification();
     if (last !== null)
-      this.#input.metrics()?.verified(last.finishedAtMs, (JSON.parse(last.summary) as Verified).reasons);
+      this.#input.metrics.verified(last.finishedAtMs, (JSON.parse(last.summary) as Verified).reasons);
     try {
       await (this.#input.isInCluster() ? this.#keep(state) : this.#work(state));
     } finally {
@@ -128,26 +120,19 @@ export class OwnDaemon {
   }
 
   async #work(state: StateStore): Promise<void> {
-    const { daemons, loaded, access, stop } = this.#input;
-    await this.#runCounting(state, () =>
-      daemons.run({
-        ...localHolding(state, { config: () => loaded().config, clients: () => access().clients }, stop),
-        checkInPlace: () => {
-          state.checkInPlace();
-          if (this.#lock?.isInPlace() !== true)
-            throw new StateFileError('unlocked', 'its lock file was removed or replaced');
-        },
-      }),
-    );
-  }
-
-  /** Runs a daemon, and counts how much its first pass will send if the caller or the page shows that. */
-  #runCounting(state: StateStore, run: () => Promise<void>): Promise<void> {
-    const { target, estimates, platformNow, stop, feed } = this.#input;
-    const { config } = this.#input.loaded();
-    if (!estimates && config.service.listen === null) return run();
-    const name = platformName(target, config);
-    return runCounting({ config, platformName: name, state, platformNow, stop: stop.stop }, feed, run);
+    const { daemons, loaded, platform, stop, estimates } = this.#input;
+    const holding = {
+      ...localHolding(state, { config: () => loaded().config, clients: () => platform.access.clients }, stop),
+      checkInPlace: () => {
+        state.checkInPlace();
+        if (this.#lock?.isInPlace() !== true)
+          throw new StateFileError('unlocked', 'its lock file was removed or replaced');
+      },
+    };
+    // The caller or the page shows how much the first pass will send.
+    if (estimates || loaded().config.service.listen !== null)
+      await runCounting(this.#input, holding, () => daemons.run(holding));
+    else await daemons.run(holding);
   }
 }
 

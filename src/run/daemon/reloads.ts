@@ -1,21 +1,29 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
-import type { Log } from '../../service/logger.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
 import type { ConfigurationInUse } from '../../domain/status.ts';
-import type { RunTarget } from '../run-base.ts';
+import { load, type RunBase, type RunTarget } from '../run-base.ts';
+import { systemClock } from '../../service/system-clock.ts';
 import { sourceStack } from '../../service/source-stack.ts';
 import { problemOf, SyncError } from '../sync-error.ts';
-import type { ConfigFiles } from './config-files.ts';
 import type { ReloadOutcome } from '../api.ts';
 import { isDeepStrictEqual } from 'util';
-import type { ClusterConfig } from '../../config/config.ts';
-import { load } from '../load.ts';
+import { type ClusterConfig, changedBlocks } from '../../config/config.ts';
+import { secretFiles, type SecretFile } from '../../config/secrets.ts';
+import { WatchedFiles } from '../../files/watched-files.ts';
 
-export interface ReloadPorts {
-  readonly options: RunTarget;
-  readonly log: Log;
+/** Time for which a file must be unchanged before it is read, milliseconds. */
+const SETTLE_MS = 500;
+
+/** Interval for checking size and time of the files, milliseconds. */
+const POLL_MS = 1000;
+
+/** Interval for comparing contents, milliseconds: a change may leave size and time as they were. */
+const COMPARE_MS = 60_000;
+
+interface ReloadPorts extends Pick<RunBase, 'target' | 'env' | 'log'> {
   readonly serviceManager: Pick<ServiceManager, 'reloading' | 'ready'>;
-  readonly files: Pick<ConfigFiles, 'accept' | 'takenOver'>;
+  /** `contentKeyOf` the configuration file, from when or before it was read. */
+  readonly content: string;
   /** Returns whether the service manager was notified that the daemon is ready. */
   readonly isReady: () => boolean;
   /** Returns the configuration in use. */
@@ -29,6 +37,8 @@ export interface ReloadPorts {
 /** Reloads the configuration on request or after a change on disk, one reload at a time. */
 export class Reloads {
   readonly #ports: ReloadPorts;
+  /** The configuration file and the files of its secrets. */
+  readonly #files: WatchedFiles;
   #isUp = false;
   #loadedAtMs = Date.now();
   #problem: string | null = null;
@@ -36,6 +46,13 @@ export class Reloads {
 
   constructor(ports: ReloadPorts) {
     this.#ports = ports;
+    this.#files = new WatchedFiles({
+      ...{ clock: systemClock, pollMs: POLL_MS, settleMs: SETTLE_MS, compareMs: COMPARE_MS },
+      accepted: new Map([[ports.loaded().config.file, ports.content]]),
+      changed: async (files) => {
+        await this.request(files);
+      },
+    });
   }
 
   /** The configuration in use. */
@@ -44,9 +61,15 @@ export class Reloads {
     return { file, loadedAt: new Date(this.#loadedAtMs).toISOString(), problem: this.#problem };
   }
 
-  /** Accepts requests from now on. */
-  begin(): void {
+  /** Follows the files of the configuration, before its secrets are read, which may fail. */
+  async follow(): Promise<void> {
+    await this.#follow(this.#ports.loaded());
+  }
+
+  /** Accepts requests from now on, and watches the files if `service.reloadOnChange` says so. */
+  async begin(): Promise<void> {
     this.#isUp = true;
+    await this.#adopt(this.#ports.loaded());
   }
 
   /** Rejects requests from now on. */
@@ -54,9 +77,13 @@ export class Reloads {
     this.#isUp = false;
   }
 
-  /** Resolves when no reload is running. */
-  async settled(): Promise<void> {
-    await this.#underWay;
+  /** Stops watching, and resolves when no reload is running. */
+  async close(): Promise<void> {
+    try {
+      await this.#files.stop();
+    } finally {
+      await this.#underWay;
+    }
   }
 
   /** Reloads after any running reload. `changed`: the changed files; `null`: a person or program asked. */
@@ -71,7 +98,7 @@ export class Reloads {
 
   /** Reads configuration and secrets again. Logs what is wrong with them, and then changes nothing. */
   async #reload(changed: readonly string[] | null): Promise<ReloadOutcome> {
-    const { options, log, serviceManager, files, take } = this.#ports;
+    const { target, log, serviceManager, take } = this.#ports;
     const isReady = this.#ports.isReady();
     const before = this.#ports.loaded();
     if (isReady) serviceManager.reloading();
@@ -80,14 +107,16 @@ export class Reloads {
       ...(changed !== null && { changed }),
     });
     try {
-      if (changed === null) await files.accept();
-      const next = loadAgain(options, before);
+      if (changed === null) await this.#files.accept();
+      const next = loadAgain(target, before);
+      await this.#follow(before, next);
       await take(next);
+      await this.#adopt(next);
       this.#loadedAtMs = Date.now();
       this.#noteEnd(null);
       if (changed === null) log.info('the configuration was reloaded');
       else {
-        const takenOver = files.takenOver(before, next, changed);
+        const takenOver = this.#takenOver(before, next, changed);
         log.info('configuration changed on disk: reloaded', { changed, takenOver });
       }
       if (isReady) serviceManager.ready('reloaded');
@@ -100,6 +129,31 @@ export class Reloads {
       if (isReady) serviceManager.ready('not reloaded: the configuration is wrong');
       return { problem: reason };
     }
+  }
+
+  /** Returns the fields that differ between two configurations, and the fields of secrets whose files changed. */
+  #takenOver(before: LoadedConfig, after: LoadedConfig, files: readonly string[]): string[] {
+    const secrets = this.#secretsOf(after).filter(({ path }) => files.includes(path));
+    return [...changedBlocks(before.config, after.config), ...secrets.map(({ field }) => field)];
+  }
+
+  /** Follows only the files of this configuration. */
+  async #adopt(loaded: LoadedConfig): Promise<void> {
+    await this.#follow(loaded);
+    if (loaded.config.service.reloadOnChange) this.#files.start();
+    // Not awaited: this may run inside a `changed` call of the watch.
+    else void this.#files.stop();
+  }
+
+  async #follow(...all: readonly LoadedConfig[]): Promise<void> {
+    const files = all.flatMap((one) => [one.config.file, ...this.#secretsOf(one).map(({ path }) => path)]);
+    await this.#files.follow([...new Set(files)]);
+  }
+
+  /** The embedded emulator needs no secrets. */
+  #secretsOf({ config }: LoadedConfig): SecretFile[] {
+    const { target, env } = this.#ports;
+    return target.emulator ? [] : secretFiles(config, env);
   }
 
   #noteEnd(problem: string | null): void {

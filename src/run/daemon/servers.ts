@@ -15,7 +15,12 @@ export class DaemonServers {
   #listening: { readonly wanted: string; readonly server: StatusServer } | null = null;
 
   /** @param listens - called with each address that is listened on. */
-  constructor(ports: ControlPorts, site: PageSite, log: Log, listens: (address: string) => void) {
+  constructor(
+    ports: ControlPorts,
+    site: PageSite,
+    log: Log,
+    listens: (address: string) => void = () => undefined,
+  ) {
     this.#ports = ports;
     this.#site = site;
     this.#log = log;

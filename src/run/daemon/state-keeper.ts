@@ -21,7 +21,7 @@ const SOUND_MS = 600_000;
 /** Free space required before a state file is retried, bytes. */
 const PROBE_BYTES = 65_536;
 
-export interface StateKeeperInput {
+interface StateKeeperInput {
   readonly stateFile: string;
   /** True if the last user of the state file did not close it. */
   readonly wasAbandoned: boolean;

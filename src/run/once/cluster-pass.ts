@@ -6,19 +6,17 @@ import { StateFileError } from '../../store/database.ts';
 import { findAllSuspects } from '../../sync/daemon/due-dates.ts';
 import type { PassResult } from '../api.ts';
 import { ClusterRun } from '../cluster/cluster-run.ts';
-import { NOBODY_FOLLOWS } from '../cluster/cluster-situation.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
-import { machineOf } from '../cluster/machine.ts';
-import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
+import { machineOf } from '../cluster/host-name.ts';
+import { demandLedger, openCluster, type Cluster, type ClusterHost } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
 import { openUnitHolding } from '../cluster/unit-holding.ts';
 import { Visit } from '../cluster/visit.ts';
 import { describeUnseen, hindranceStatus } from '../../words/halt.ts';
 import { describeHindrance } from '../../words/cluster.ts';
-import { platformName } from '../load.ts';
+import { platformName } from '../run-base.ts';
 import { passOutcomeOf } from '../pass-outcome.ts';
 import { SyncError } from '../sync-error.ts';
-import { version } from '../version.ts';
 import { singlePass, type OnceRun, type PassEnd } from './single-pass.ts';
 
 /**
@@ -38,7 +36,7 @@ export async function passInCluster(run: OnceRun, loaded: LoadedConfig): Promise
 
 class ClusterPass {
   readonly #run: OnceRun;
-  readonly #cluster: Cluster;
+  readonly #host: ClusterHost;
   readonly #visit = new Visit();
   readonly #clusterRun: ClusterRun;
   readonly #summaries: Summary[] = [];
@@ -50,22 +48,19 @@ class ClusterPass {
 
   constructor(run: OnceRun, cluster: Cluster) {
     this.#run = run;
-    this.#cluster = cluster;
-    this.#clusterRun = new ClusterRun({
-      ...{ cluster, clock: systemClock, version: version(), visit: this.#visit },
-      ...run.stop,
-      stateFile: run.config.stateFile,
-      log: run.log,
-      machine: machineOf(run.config.stateFile),
-      config: () => run.config,
+    this.#host = {
+      ...{ cluster, clock: systemClock, log: run.log, config: () => run.config },
       platformName: (config) => platformName(run.target, config),
+    };
+    this.#clusterRun = new ClusterRun({
+      ...{ ...this.#host, ...run.stop, visit: this.#visit },
+      machine: machineOf(run.config.stateFile),
       work: (own, worked) => this.#overUnit(own, worked),
       settledUntilMs: ({ id }) => this.#settled.get(id) ?? null,
       isAtWork: () => false,
       carryOut: () => undefined,
       report: () => null,
       pauses: run.access,
-      observer: NOBODY_FOLLOWS,
     });
   }
 
@@ -85,7 +80,7 @@ class ClusterPass {
 
   async #pass(counts: Summary): Promise<PassResult> {
     const run = this.#run;
-    await demandLedger(this.#cluster);
+    await demandLedger(this.#host.cluster);
     await this.#clusterRun.run();
     if (this.#failure !== null) throw this.#failure as Error;
     const exitCodes = [...this.#ends.map(({ exitCode }) => exitCode), ...this.#leftOut()];
@@ -169,10 +164,9 @@ class ClusterPass {
   async #passOver(own: OwnUnit, worked: WorkedUnit): Promise<void> {
     const run = this.#run;
     const unit = await openUnitHolding(own, worked, {
-      ...{ cluster: this.#cluster, config: () => run.config, log: run.log },
-      platformName: (config) => platformName(run.target, config),
+      ...this.#host,
       clientsUnder: (fence) => run.access.clientsUnder(fence),
-      othersSettledUntilMs: (one) => this.#clusterRun.othersSettledUntilMs(one),
+      othersSettledUntilMs: () => this.#clusterRun.othersSettledUntilMs(own),
     });
     const holding = {
       ...unit,

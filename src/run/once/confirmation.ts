@@ -3,7 +3,7 @@ import type { Confirmations } from '../../sync/pass/confirmations.ts';
 import type { SendAgain, StatusOutcome } from '../../sync/pass/note-status.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Log } from '../../service/logger.ts';
-import type { EventFeed } from '../event-feed.ts';
+import type { EventFeed } from '../events.ts';
 
 /**
  * Asks the platform, during a single pass and for some time after it, for the status of sent files. Files that it lost

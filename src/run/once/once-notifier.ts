@@ -1,11 +1,11 @@
 import type { Delivery } from '../../domain/notice.ts';
 import type { Notifications } from '../../notify/notifications.ts';
 import type { Log } from '../../service/logger.ts';
-import { systemClock } from '../../service/system-clock.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Health } from '../take-snapshot.ts';
 import type { Holding } from '../holding.ts';
 import type { Notifier } from '../notifier.ts';
+import { stopWithin } from '../stop.ts';
 
 /** Maximum time that a finished pass waits for its notifications, milliseconds. */
 const PATIENCE_MS = 10_000;
@@ -64,24 +64,11 @@ export class OnceNotifier {
   /** Sends the notifications, for at most 10 s. Sends none after an interrupted pass. */
   async tell(): Promise<void> {
     if (this.#stop.aborted) return;
-    const giveUp = new AbortController();
-    const stop = (): void => {
-      giveUp.abort();
-    };
-    this.#stop.addEventListener('abort', stop);
-    const told = new AbortController();
-    const patience = systemClock.sleep(PATIENCE_MS, told.signal).then(() => {
-      if (!told.signal.aborted) giveUp.abort(`no answer within ${PATIENCE_MS / 1000} s`);
-    });
     try {
-      await this.#notifications?.once(giveUp.signal);
+      await this.#notifications?.once(stopWithin(PATIENCE_MS, this.#stop));
     } catch (error) {
       // A failed notification does not change the result of the pass.
       this.#log.error('notification failed', { reason: (error as Error).message });
-    } finally {
-      told.abort();
-      await patience;
-      this.#stop.removeEventListener('abort', stop);
     }
   }
 }

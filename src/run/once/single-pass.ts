@@ -7,16 +7,14 @@ import { KeyLocks } from '../../sync/pass/key-locks.ts';
 import { runPass } from '../../sync/pass/pass.ts';
 import { prune } from '../../sync/pass/removals.ts';
 import { NO_CHANGE_FEED, unwatchedStages, type SyncContext } from '../../sync/pass/sync-context.ts';
-import type { Estimate } from '../../sync/plan/estimate.ts';
 import { keptFiles } from '../../sync/sources/recorded-files.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { PassOptions } from '../api.ts';
 import { countAhead } from '../count-ahead.ts';
 import type { Holding } from '../holding.ts';
 import type { HistoryRecorder } from '../history-recorder.ts';
-import { platformName } from '../load.ts';
+import { platformName, type RunBase } from '../run-base.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
-import type { RunBase } from '../run-base.ts';
 import type { Stop } from '../stop.ts';
 import { tellUsage, warnOfQuotas } from '../usage.ts';
 import { Confirmation } from './confirmation.ts';
@@ -154,7 +152,7 @@ function contextOf(
 async function foretell(run: OnceRun, holding: Holding, isForced: IsForced): Promise<void> {
   const { usage, feed } = run;
   const { stop } = holding;
-  const ahead = await lookAt(run, holding, isForced, stop);
+  const ahead = await countAhead(run, holding, isForced, stop);
   if (ahead !== null && usage !== null) await tellUsage(usage, ahead.additions, feed, stop);
 }
 
@@ -163,7 +161,7 @@ async function count(run: OnceRun, holding: Holding, isForced: IsForced, ended: 
   const { options, usage, feed } = run;
   // A first pass does not send the files that it will adopt, so the count is too high.
   const isFirst = holding.state.overview.lastPass() === null;
-  const ahead = await lookAt(run, holding, isForced, ended);
+  const ahead = await countAhead(run, holding, isForced, ended);
   if (ahead === null) return;
   feed.emit({ kind: 'expected', files: ahead.files, bytes: ahead.bytes });
   if (usage !== null && options.usage !== true && !isFirst)
@@ -171,26 +169,3 @@ async function count(run: OnceRun, holding: Holding, isForced: IsForced, ended: 
 }
 
 type IsForced = (path: string) => boolean;
-
-/** Estimates what the pass will send; `null`: `ended` aborted. */
-async function lookAt(
-  { target, feed }: OnceRun,
-  holding: Holding,
-  isForced: IsForced,
-  ended: AbortSignal,
-): Promise<Estimate | null> {
-  const config = holding.config();
-  return await countAhead(
-    {
-      config,
-      platformName: platformName(target, config),
-      state: holding.state,
-      platformNow: () => holding.clients().files().now(),
-      isForced,
-      seen: (files) => {
-        feed.emit({ kind: 'counting', files });
-      },
-    },
-    ended,
-  );
-}

@@ -12,6 +12,8 @@ import { createClients, type Clients } from './clients.ts';
 import { Credentials } from './credentials.ts';
 import { proxiesOf } from '../../platform/dispatcher.ts';
 import { mostTransfers } from '../../sync/pass/transfers.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import type { RunBase } from '../run-base.ts';
 import { SyncError, partsOf } from '../sync-error.ts';
 
 /** Messages time out sooner than files: nobody waits for them, and they are retried. */
@@ -22,7 +24,7 @@ export interface Notices {
   readonly retrying: (reason: string, delayMs: number) => void;
 }
 
-export interface AccessInput {
+interface AccessInput {
   readonly loaded: LoadedConfig;
   /** Replaces the platform; `null`: the platform itself. */
   readonly emulator: Emulator | null;
@@ -56,10 +58,7 @@ export class PlatformAccess {
     this.#input = input;
     this.#longestPauseMs = input.longestPauseMs ?? giveUpAfterMs;
     const proxyEnvironment = emulator === null ? env : null;
-    this.#http = openHttp(config, proxyEnvironment, clock, {
-      longestPauseMs: this.#longestPauseMs,
-      onAnswer,
-    });
+    this.#http = openHttp(config, proxyEnvironment, clock, this.#longestPauseMs, onAnswer);
     this.credentials = credentials ?? new Credentials(loaded, emulator, env, notices.warn);
     this.#retries = { attempts, giveUpAfterMs, random: Math.random, onRetry: notices.retrying };
     this.clients = createClients(config, this.credentials, this.#http, this.#retries);
@@ -141,7 +140,7 @@ export async function openHost(useEmulator: boolean, config: Config, command: st
   return await startEmbedded(config, `${command} --emulator`);
 }
 
-export interface PlatformRun extends Omit<AccessInput, 'emulator'> {
+interface PlatformRun extends Omit<AccessInput, 'emulator' | 'clock'> {
   readonly useEmulator: boolean;
   readonly command: string;
 }
@@ -153,7 +152,7 @@ export async function withPlatform<T>(
 ): Promise<T> {
   const host = await openHost(useEmulator, input.loaded.config, command);
   try {
-    const access = new PlatformAccess({ ...input, emulator: host.emulator });
+    const access = new PlatformAccess({ ...input, clock: systemClock, emulator: host.emulator });
     try {
       return await task(access);
     } finally {
@@ -162,6 +161,27 @@ export async function withPlatform<T>(
   } finally {
     await host.close();
   }
+}
+
+/** Runs a task of a run with access to the platform, whose waits for a turn end at a stop. Throws `SyncError`. */
+export async function withAccess<T>(
+  { target, env, log }: Pick<RunBase, 'target' | 'env' | 'log'>,
+  loaded: LoadedConfig,
+  { command, stop, onAnswer }: AccessUse,
+  task: (access: PlatformAccess) => Promise<T>,
+): Promise<T> {
+  const run = { loaded, useEmulator: target.emulator, env, command, notices: noticesIn(log) };
+  return await withPlatform({ ...run, ...(onAnswer !== undefined && { onAnswer }) }, (access) => {
+    stop.addEventListener('abort', () => {
+      access.endWaits();
+    });
+    return task(access);
+  });
+}
+
+interface AccessUse extends Pick<AccessInput, 'onAnswer'> {
+  readonly command: string;
+  readonly stop: AbortSignal;
 }
 
 /** Creates notices that go to a command's log. */
@@ -196,13 +216,6 @@ function withMessagePatience(config: Config): Config {
   };
 }
 
-export interface Pace {
-  /** Longer pauses that the platform asks for fail instead of waiting, milliseconds. */
-  readonly longestPauseMs: number;
-  /** Called for every answer of the platform. */
-  readonly onAnswer?: ((answer: CountedAnswer) => void) | undefined;
-}
-
 /**
  * Opens connections with the settings of `upload`.
  *
@@ -212,7 +225,8 @@ function openHttp(
   { upload }: Pick<Config, 'upload'>,
   proxyEnvironment: NodeJS.ProcessEnv | null,
   clock: Clock,
-  { longestPauseMs, onAnswer }: Pace,
+  longestPauseMs: number,
+  onAnswer: AccessInput['onAnswer'],
 ): Http {
   checkProxies(proxyEnvironment);
   const { concurrency, stallTimeoutMs, maxBytesPerSecond, maxRequestsPerSecond } = upload;

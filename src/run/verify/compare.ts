@@ -5,12 +5,12 @@ import type { FileDifference } from '../../sync/catalog/compare.ts';
 import { ServedCatalog, type ServiceMemory } from '../../sync/catalog/served-catalog.ts';
 import { verifyBots, type VerificationInput } from '../../sync/pass/verification.ts';
 import type { Verified } from '../../domain/status.ts';
-import { platformName } from '../load.ts';
+import { platformName, type RunBase } from '../run-base.ts';
 import { platformError, SyncError } from '../sync-error.ts';
-import type { PlatformAccess } from '../platform/platform-access.ts';
+import { withAccess, type PlatformAccess } from '../platform/platform-access.ts';
 import type { VerifyOptions } from '../api.ts';
-import type { RunBase } from '../run-base.ts';
 import type { Stop } from '../stop.ts';
+import { withRecords } from '../read-records.ts';
 
 export interface VerifyRun extends RunBase {
   readonly options: VerifyOptions;
@@ -39,9 +39,7 @@ export function comparison(
     config,
     platformName: platformName(target, config),
     state,
-    catalog: new ServedCatalog(client, memory, systemClock, (message) => {
-      feed.warn(message);
-    }),
+    catalog: new ServedCatalog(client, memory, systemClock, feed.warn),
     ports: {
       clock: systemClock,
       random: Math.random,
@@ -74,4 +72,44 @@ export async function compare({ feed }: VerifyRun, input: VerificationInput): Pr
   }
   feed.emit({ kind: 'verified', verified: verified.value });
   return verified.value;
+}
+
+/**
+ * Creates a memory of unserved operations that reads the state file, and keeps its own notes only until the command
+ * ends.
+ */
+export function memoryOf({ remote }: StateReader): ServiceMemory {
+  const noted = new Map<string, ReturnType<ServiceMemory['unserved']>>();
+  return {
+    unserved: (target, operation) => {
+      const own = noted.get(`${target} ${operation}`);
+      return own === undefined ? remote.unserved(target, operation) : own;
+    },
+    noteUnserved: (target, operation, unserved) => noted.set(`${target} ${operation}`, unserved),
+    noteServed: (target, operation) => noted.set(`${target} ${operation}`, null),
+  };
+}
+
+/** Lists the files of the bots and reports each without a local file and without a record. Throws `SyncError`. */
+export async function findOrphans(
+  base: RunBase,
+  loaded: LoadedConfig,
+  stop: Stop,
+  onOrphan: (orphan: FileDifference) => void,
+): Promise<void> {
+  const run = { ...base, loaded, options: {}, stop };
+  const place = { loaded, platformName: platformName(base.target, loaded.config), env: base.env };
+  await withAccess(base, loaded, { command: 'ls', stop: stop.stop }, (access) =>
+    withRecords(place, async ({ reader }) => {
+      const input = comparison(run, access, reader, memoryOf(reader));
+      const found = await verifyBots({
+        ...input,
+        onDifference: (difference) => {
+          if (difference.reason === 'orphan') onOrphan(difference);
+        },
+        onSame: () => undefined,
+      });
+      if (found.kind === 'failed') throw platformError('orphans are not known', found.failure, 'reads');
+    }),
+  );
 }

@@ -2,7 +2,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Lease, momentOf } from '../../../src/domain/lease.ts';
-import { compareRecords } from '../../../src/run/cluster/compare-records.ts';
+import { compareRecords } from '../../../src/run/cluster/unit-holding.ts';
 import type { Log } from '../../../src/service/logger.ts';
 import { openState } from '../../../src/store/open.ts';
 import { connectTo, createWorld, useCatalog } from '../../sync/world.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { machineOf } from '../../../src/run/cluster/machine.ts';
+import { machineOf } from '../../../src/run/cluster/host-name.ts';
 import { makeTemporaryDirectory } from '../../temporary-directory.ts';
 
 test('a machine is told from its copy, which was started by itself, and from itself after another start', () => {

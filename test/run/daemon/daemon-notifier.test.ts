@@ -4,10 +4,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Emulator } from '../../../src/emulator/emulator.ts';
 import { DaemonNotifier, type NotifiedDaemon } from '../../../src/run/daemon/daemon-notifier.ts';
 import { DaemonPlatform } from '../../../src/run/daemon/daemon-platform.ts';
-import { load } from '../../../src/run/load.ts';
+import { load } from '../../../src/run/run-base.ts';
 import type { NotifyingUnit } from '../../../src/run/holding.ts';
-import type { Notifier } from '../../../src/run/notifier.ts';
-import { stateConversations } from '../../../src/run/open-messenger.ts';
+import { type Notifier, stateConversations } from '../../../src/run/notifier.ts';
 import type { Log } from '../../../src/service/logger.ts';
 import { start as startEmulator } from '../../emulator/fixture.ts';
 import { openStore, temporaryDirectory } from '../../store/fixture.ts';
@@ -50,7 +49,7 @@ async function createWorld(): Promise<World> {
   const logger: Log = { debug: note, info: note, warn: note, error: note };
   const target = { config: file, emulator: false };
   const env = { TOKEN: emulator.token, USER_KEY: emulator.userKey };
-  const platform = new DaemonPlatform(target, env, logger, () => undefined);
+  const platform = new DaemonPlatform({ target, env, log: logger }, () => undefined);
   onTestFinished(() => platform.close());
   const loaded = load(target);
   const notifications = new DaemonNotifier({

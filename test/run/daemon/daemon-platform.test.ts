@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { DaemonPlatform } from '../../../src/run/daemon/daemon-platform.ts';
-import { load } from '../../../src/run/load.ts';
+import { load } from '../../../src/run/run-base.ts';
 import { SyncError } from '../../../src/run/sync-error.ts';
 import type { LoadedConfig } from '../../../src/config/load-config.ts';
 import type { Log } from '../../../src/service/logger.ts';
@@ -14,7 +14,7 @@ function daemonPlatform(emulator: boolean) {
   const options = { config, emulator };
   const ignore = (): void => undefined;
   const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const platform = new DaemonPlatform(options, process.env, log, ignore);
+  const platform = new DaemonPlatform({ target: options, env: process.env, log }, ignore);
   onTestFinished(() => platform.close());
   const configured = (fields: object): LoadedConfig => {
     writeFileSync(config, configText({ ...fields }), { mode: 0o600 });

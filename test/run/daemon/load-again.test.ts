@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadAgain } from '../../../src/run/daemon/reloads.ts';
-import { load } from '../../../src/run/load.ts';
+import { load } from '../../../src/run/run-base.ts';
 import { SyncError } from '../../../src/run/sync-error.ts';
 import { makeTemporaryDirectory } from '../../temporary-directory.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DaemonVitals } from '../../../src/run/daemon/vitals.ts';
+import { DaemonVitals } from '../../../src/run/daemon/watchdog.ts';
 
 const MINUTE = 60_000;
 

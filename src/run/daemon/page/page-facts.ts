@@ -4,8 +4,7 @@ import { quoteForShell } from '../../../config/problem.ts';
 import { MINUTE_MS, startOf, type HistoryBucket } from '../../../domain/history.ts';
 import type { PageFacts, Renewal, Requests, SourceFacts, Transfers } from '../../../page/facts.ts';
 import { targetOf } from '../../../sync/sources/source.ts';
-import { platformName } from '../../load.ts';
-import type { RunTarget } from '../../run-base.ts';
+import { platformName, type RunTarget } from '../../run-base.ts';
 import type { TransferTally } from '../../transfer-tally.ts';
 import { version } from '../../version.ts';
 import type { DaemonState } from '../daemon-state.ts';
@@ -20,7 +19,7 @@ import type { BotSummary } from '../../../platform/resources.ts';
 const REMOVALS_NAMED = 100;
 const RENEWALS_NAMED = 10;
 
-export interface FactsInput {
+interface FactsInput {
   readonly target: RunTarget;
   readonly daemonState: () => DaemonState;
   readonly answers: Pick<DaemonAnswers, 'facts'>;

@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { UnitRow } from '../../cluster/shared-ledger.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { SyncError } from '../sync-error.ts';
-import { asked, demandLedger, type Cluster } from './open-cluster.ts';
+import { asked, demandLedger, type Cluster, withCluster } from './open-cluster.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
 
 /** `from`: the host that was asked to release the unit. */
-export interface Released {
+interface Released {
   readonly unit: string;
   readonly from: string;
   /** The new holder; `null`: none, because no other host could take the unit. */
@@ -108,4 +109,33 @@ function named(units: readonly UnitRow[], name: string): UnitRow {
 
 function isHeld({ holder }: UnitRow): boolean {
   return holder !== null;
+}
+
+/** `host`: `null` if no host holds the source, so that nobody was asked. */
+interface AskedToRepair {
+  readonly source: string;
+  readonly host: string | null;
+}
+
+/** Asks the hosts that hold the sources of a configuration to compare and repair them. Throws `SyncError`. */
+export async function askHoldersToRepair(
+  loaded: LoadedConfig,
+  env: NodeJS.ProcessEnv,
+): Promise<AskedToRepair[]> {
+  return await withCluster(loaded, env, (cluster) =>
+    asked(async () => {
+      const { membership } = cluster;
+      const { units } = await membership.look();
+      const all: AskedToRepair[] = [];
+      for (const { name: source } of loaded.config.sources) {
+        const unit = units.find(
+          ({ holder, sources }) => holder !== null && sources.some(({ name }) => name === source),
+        );
+        if (unit !== undefined) await membership.addCommand(unit.id, 'repair', { source });
+        all.push({ source, host: unit?.holderHost ?? null });
+      }
+      await cluster.messages.wake(cluster.config.host);
+      return all;
+    }, cluster.config),
+  );
 }
