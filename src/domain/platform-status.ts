@@ -42,7 +42,7 @@ interface Meaning {
   readonly index: 'none' | 'awaited' | 'done' | 'failed';
 }
 
-/** The known statuses (docs/PLATFORM.md, A file's life). */
+/** The known statuses (test/conformance/CONTRACT.md, A file's life). */
 const MEANINGS: ReadonlyMap<string | null, Meaning> = new Map([
   ['upload_pending', { content: 'awaited', index: 'none' }],
   ['upload_failed', { content: 'refused', index: 'none' }],

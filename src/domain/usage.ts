@@ -1,4 +1,4 @@
-/** The quotas of a workspace that concern files (docs/PLATFORM.md, Usage). */
+/** The quotas of a workspace that concern files (test/conformance/CONTRACT.md, Usage). */
 export const QUOTAS = ['storage', 'vectorStorage', 'indexedFiles', 'largestFile'] as const;
 
 /** A quota of a workspace that concerns files. */

@@ -12,7 +12,7 @@ import { quote, failureOfOptional } from './failures.ts';
 import type { Http } from './http.ts';
 import { isList, isObject, readNextToken, readObject } from './resources.ts';
 
-/** The largest page of a list (docs/PLATFORM.md, List files). */
+/** The largest page of a list (test/conformance/CONTRACT.md, List files). */
 const PAGE_SIZE = 100;
 
 /**
@@ -31,7 +31,7 @@ export class PlatformCatalog implements FileCatalog {
     this.#headers = { ...caller.identityHeaders, authorization: `Bearer ${caller.token}` };
   }
 
-  /** Gets a page of the bot's files, or those with some ids (docs/PLATFORM.md, List files). */
+  /** Gets a page of the bot's files, or those with some ids (test/conformance/CONTRACT.md, List files). */
   list(
     botId: string,
     query: CatalogQuery,
@@ -57,7 +57,7 @@ export class PlatformCatalog implements FileCatalog {
     return this.#ask(request, readCatalogPage, signal);
   }
 
-  /** Gets a file by its id or its key (docs/PLATFORM.md, Get a file). */
+  /** Gets a file by its id or its key (test/conformance/CONTRACT.md, Get a file). */
   get(botId: string, name: string, signal: AbortSignal): Promise<Outcome<CatalogFile, OptionalFailure>> {
     const url = this.#urlOf(name);
     if (url === null) return noName(name);
@@ -65,7 +65,7 @@ export class PlatformCatalog implements FileCatalog {
     return this.#ask(request, readAnsweredFile, signal);
   }
 
-  /** Changes the settings of a file; its content stays (docs/PLATFORM.md, Change a file's facts). */
+  /** Changes the settings of a file; its content stays (test/conformance/CONTRACT.md, Change a file's settings). */
   update(
     botId: string,
     id: string,
@@ -88,7 +88,7 @@ export class PlatformCatalog implements FileCatalog {
     return this.#ask(request, readAnsweredFile, signal);
   }
 
-  /** Deletes a file (docs/PLATFORM.md, Delete a file). */
+  /** Deletes a file (test/conformance/CONTRACT.md, Delete a file). */
   async delete(botId: string, id: string, signal: AbortSignal): Promise<Outcome<null, OptionalFailure>> {
     const url = this.#urlOf(id);
     if (url === null) return noName(id);

@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<Quota, string>> = {
 };
 
 /**
- * Reads how much of its quotas a workspace uses (docs/PLATFORM.md, Usage). An optional operation, which a token may not
+ * Reads how much of its quotas a workspace uses (test/conformance/CONTRACT.md, Usage). An optional operation, which a token may not
  * be allowed to use.
  */
 export class PlatformUsage {

@@ -60,24 +60,28 @@ function asPattern(output: string): RegExp {
   return new RegExp(`^${pattern}$`, 'u');
 }
 
-test('the examples of docs/COMMANDS.md print what the page says', { timeout: 90_000 }, async () => {
-  const examples = examplesOf('COMMANDS.md');
-  expect(examples.length).toBeGreaterThan(10);
-  const site = await createChatSite({
-    bots: [
-      { id: 'bot-1', name: 'Velo rentals' },
-      { id: 'bot-2', name: '名前🚲' },
-    ],
-  });
-  site.write('docs/a.md', 'alpha\n');
-  const runs = shellIn(site);
-  let conversation = 'none yet';
-  for (const { command, output } of examples) {
-    const { printed } = await runs(command.replace('CONVERSATION', conversation));
-    expect(withoutAge(printed), command).toMatch(asPattern(output));
-    conversation = /\bconv_\w+/u.exec(printed)?.[0] ?? conversation;
-  }
-});
+test(
+  'the examples of docs/COMMANDS.md and docs/JSON.md print what the pages say',
+  { timeout: 90_000 },
+  async () => {
+    const examples = [...examplesOf('COMMANDS.md'), ...examplesOf('JSON.md')];
+    expect(examples.length).toBeGreaterThan(20);
+    const site = await createChatSite({
+      bots: [
+        { id: 'bot-1', name: 'Velo rentals' },
+        { id: 'bot-2', name: '名前🚲' },
+      ],
+    });
+    site.write('docs/a.md', 'alpha\n');
+    const runs = shellIn(site);
+    let conversation = 'none yet';
+    for (const { command, output } of examples) {
+      const { printed } = await runs(command.replace('CONVERSATION', conversation));
+      expect(withoutAge(printed), command).toMatch(asPattern(output));
+      conversation = /\bconv_\w+/u.exec(printed)?.[0] ?? conversation;
+    }
+  },
+);
 
 /** Commands that the page on trouble shows. */
 const LED_THROUGH = ['explain', 'status', 'ls', 'passages', 'search', 'verify', 'sync', 'doctor'];

@@ -10,14 +10,14 @@ import { configText, linesOf } from './fixture.ts';
 const text = readFileSync(new URL('../../docs/CONFIGURATION.md', import.meta.url), 'utf8');
 const fields = listFields(configJsonSchema());
 
-/** The rows of the tables whose first column is a field, with the heading of their third column. */
+/** The rows of the tables whose first column is a field, with the heading of their second column. */
 const rows = text.split('\n\n').flatMap((block) => {
   const cells = block.split('\n').map((line) => line.split(/(?<!\\)\|/u).map((cell) => cell.trim()));
   if (cells[0]?.[1] !== 'Field') return [];
-  return cells.slice(2).map(([, field = '', , third = '']) => ({
+  return cells.slice(2).map(([, field = '', second = '']) => ({
     field: field.replaceAll('`', ''),
-    column: cells[0]?.[3] ?? '',
-    third,
+    column: cells[0]?.[2] ?? '',
+    second,
   }));
 });
 
@@ -27,15 +27,15 @@ test('documents every field of the schema, and no other', () => {
 
 test.each(rows.filter(({ column }) => column === 'Default'))(
   '$field: documented default',
-  ({ field, third }) => {
+  ({ field, second }) => {
     const dot = field.lastIndexOf('.');
     const [parent, name] = dot < 0 ? ['', field] : [field.slice(0, dot), field.slice(dot + 1)];
     const root = parent === '' ? configJsonSchema() : fields.get(parent.replace(/\[\]$/u, ''));
     const owner = parent.endsWith('[]') ? root?.items : root;
-    if (third === 'required') expect(owner?.required).toContain(name);
+    if (second === 'required') expect(owner?.required).toContain(name);
     else {
       expect(owner?.required ?? []).not.toContain(name);
-      const documented: unknown = third === '–' ? undefined : JSON.parse(third.replaceAll('`', ''));
+      const documented: unknown = second === '–' ? undefined : JSON.parse(second.replaceAll('`', ''));
       expect(documented).toEqual(fields.get(field)?.default);
     }
   },
@@ -43,10 +43,10 @@ test.each(rows.filter(({ column }) => column === 'Default'))(
 
 test('documents what a file gets when no rule speaks of it', () => {
   const settings: Readonly<Record<string, unknown>> = { ...resolveSettings([], 'text/plain'), renew: true };
-  const documented = rows.filter(({ column, third }) => column !== 'Default' && /^`[^`]+`$/u.test(third));
+  const documented = rows.filter(({ column, second }) => column !== 'Default' && /^`[^`]+`$/u.test(second));
   expect(documented.length).toBeGreaterThan(5);
-  for (const { field, third } of documented) {
-    expect({ [field]: JSON.parse(third.replaceAll('`', '')) as unknown }).toEqual({
+  for (const { field, second } of documented) {
+    expect({ [field]: JSON.parse(second.replaceAll('`', '')) as unknown }).toEqual({
       [field]: settings[field.replace('rules[].', '')],
     });
   }

@@ -27,7 +27,7 @@ export interface TargetChoice {
   readonly open: () => Promise<Target>;
 }
 
-/** The emulator always; a live platform when BOTSYNC_LIVE_TOKEN is set, but never where CI is. See docs/PLATFORM.md. */
+/** The emulator always; a live platform when BOTSYNC_LIVE_TOKEN is set, but never where CI is. See test/conformance/README.md. */
 export function chooseTargets(): TargetChoice[] {
   const emulator = { name: 'the emulator', open: openEmulator };
   const { BOTSYNC_LIVE_TOKEN: token, CI: ci } = process.env;

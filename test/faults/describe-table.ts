@@ -10,7 +10,7 @@ const HEADINGS = [
   '`conversation`, `message`',
 ];
 
-/** The table in short, as the documentation has it: faults of which the same comes share a line. */
+/** The table in short, as README.md has it: faults of which the same comes share a line. */
 export function describeTable(): string[] {
   const faultsOf = new Map<string, string[]>();
   for (const fault of Object.keys(FAULTS) as FaultName[]) {

@@ -46,7 +46,7 @@ const either =
 
 const ext4 = makeImage(16, 'mkfs.ext4', '-q');
 
-/** Those that are spoken of in docs/OPERATIONS.md. What a machine has no driver for is mounted by a program, or not at all. */
+/** Those that are spoken of in docs/how-to/network-file-systems.md. What a machine has no driver for is mounted by a program, or not at all. */
 export const KINDS: readonly Kind[] = [
   {
     name: 'vfat',

@@ -60,7 +60,7 @@ test('the guide to the action names every input and output, with its defaults', 
         /^ {2}([a-z-]+):$/gmu,
       ),
     ].map(([, name = '']) => name);
-  expect(names('inputs')).toEqual(['config', 'token', 'arguments']);
+  expect(names('inputs')).toEqual(['config', 'token', 'arguments', 'working-directory']);
   expect(names('outputs')).toEqual(['summary', 'exit-code', 'in-sync']);
   for (const name of [...names('inputs'), ...names('outputs')]) expect(guide).toContain(`\n| \`${name}\``);
 });
