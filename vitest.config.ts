@@ -88,8 +88,8 @@ const COMMON = {
  */
 export default defineConfig({
   test: {
-    // Tests wait for what they start, and hosts of a cluster for leases: two more than there are cores keep these busy.
-    maxWorkers: availableParallelism() + 2,
+    // Tests wait for what they start, and hosts of a cluster for leases: three times as many as cores keep these busy.
+    maxWorkers: 3 * availableParallelism(),
     sequence: { shuffle: true, sequencer: LongestFirst },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
     projects: [

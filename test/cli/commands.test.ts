@@ -141,7 +141,7 @@ test('explain tells the key, the rules, the exact upsert, the record, and what a
       { rule: 0, match: ['**'] },
       { rule: 2, match: ['*.md'] },
     ],
-    ...{ upsert, record: null, action: 'upload', reason: 'new' },
+    ...{ upsert, record: null, action: 'upload', reason: 'new', fix: null },
   });
   await site.sync();
   const recorded = site.emulator.listFiles('bot-1')[0];
