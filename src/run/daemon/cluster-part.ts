@@ -9,13 +9,8 @@ import { ClusterRun } from '../cluster/cluster-run.ts';
 import type { ClusterObserver } from '../cluster/held-units.ts';
 import type { ClusterSituation } from '../cluster/cluster-situation.ts';
 import { HostHints } from '../cluster/host-hints.ts';
-import {
-  HostReports,
-  type HostReport,
-  type ClusterPort,
-  type HostCommand,
-  type CommandOutcome,
-} from './cluster-facts.ts';
+import { HostReports } from '../cluster/host-reports.ts';
+import type { HostReport, ClusterPort, HostCommand, CommandOutcome } from './cluster-facts.ts';
 import { machineOf } from '../cluster/host-name.ts';
 import { demandLedger, openCluster, wakeOthers, type ClusterHost } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { HostRow } from '../../../src/cluster/shared-ledger.ts';
-import { HostReports, clusterFacts } from '../../../src/run/daemon/cluster-facts.ts';
+import { HostReports } from '../../../src/run/cluster/host-reports.ts';
+import { clusterFacts } from '../../../src/run/daemon/cluster-facts.ts';
 
 test.each<[string, unknown, string | undefined]>([
   ['is refused', { sources: [], refusal: '401 Unauthorized' }, '401 Unauthorized'],
