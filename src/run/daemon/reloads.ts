@@ -117,7 +117,8 @@ export class Reloads {
       if (changed === null) log.info('the configuration was reloaded');
       else {
         const takenOver = this.#takenOver(before, next, changed);
-        log.info('configuration changed on disk: reloaded', { changed, takenOver });
+        if (takenOver.length > 0) log.info('configuration changed on disk: reloaded', { changed, takenOver });
+        else log.info('configuration changed on disk: reloaded, and no setting differs', { changed });
       }
       if (isReady) serviceManager.ready('reloaded');
       return { problem: null };

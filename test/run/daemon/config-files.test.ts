@@ -41,6 +41,7 @@ test('a configuration that changes on disk is taken over, a broken one told once
   writeFileSync(file, sound);
   await expect.poll(() => count(daemon, RELOADED), POLL).toBe(2);
   expect(count(daemon, 'not reloaded')).toBe(1);
+  expect(count(daemon, 'reloaded, and no setting differs')).toBe(1);
 
   // Another file of a secret, which is not there yet.
   edit(site, ({ platform }) => ({ platform: { ...platform, token: 'file:later/token' } }));
