@@ -1,3 +1,4 @@
+import { HALT_TRAITS } from '../domain/guard.ts';
 import { bytesText, countText, durationText } from '../service/amounts.ts';
 import type { SourceStatus } from '../domain/status.ts';
 import { html, type Html } from './html.ts';
@@ -118,7 +119,7 @@ function renderHalt(
 
 /** Renders an approval in two steps: its effect is opened first, with the button below. */
 export function renderApproval({ name: source, halt }: SourceStatus, { removals }: PageFacts): Html {
-  if (halt === null || halt.kind === 'missing') return html``;
+  if (halt === null || !HALT_TRAITS[halt.kind].isApprovable) return html``;
   return html`<details class="approval">
     <summary>Approve ${source} …</summary>
     <p>${approvalEffect(halt, removals)}</p>

@@ -1,3 +1,4 @@
+import { HALT_TRAITS } from '../domain/guard.ts';
 import { bytesText, countText, durationText } from '../service/amounts.ts';
 import { MOST_FAILURES } from '../sync/plan/overview.ts';
 import { isOfCluster, type ClusterTrouble } from '../domain/cluster-status.ts';
@@ -110,7 +111,9 @@ type FirstPass = NonNullable<PageFacts['transfers']['firstPass']>;
 
 function haltTitle(name: string, sources: Known['sources']): { title: string; detail: string | null } {
   const source = sources.find((one) => one.name === name);
-  const decide = (source?.halt?.kind ?? 'missing') === 'missing' ? '' : ': your decision is needed';
+  const halt = source?.halt ?? null;
+  const isApprovable = halt !== null && HALT_TRAITS[halt.kind].isApprovable;
+  const decide = isApprovable ? ': your decision is needed' : '';
   return { title: `${name} is halted${decide}`, detail: source?.halted ?? null };
 }
 

@@ -1,3 +1,4 @@
+import { HALT_TRAITS } from '../../domain/guard.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { load, platformName } from '../../run/run-base.ts';
 import { firstSeenHere, isSeenHere } from '../../run/seen-here.ts';
@@ -78,7 +79,7 @@ async function approveOne(
   const { config } = loaded;
   const nothing = { approved: [], missing: [], changed: [] };
   if (!options.json) describe(halted, config.removals.mode);
-  if (halt.kind === 'missing') return { ...nothing, missing: [source] };
+  if (!HALT_TRAITS[halt.kind].isApprovable) return { ...nothing, missing: [source] };
   const own = config.sources.find(({ name }) => name === source);
   const seen = halted.syncedBy === undefined || own === undefined ? null : firstSeenHere(own, halt);
   if (seen !== null) return { ...nothing, failed: [{ source, reason: isSeenHere(seen) }] };
@@ -103,7 +104,7 @@ function describe(
   printError(
     [
       `${name}${by} is halted: ${halted ?? ''}.`,
-      ...(halt.kind === 'missing' ? [] : [approvalEffect(halt, removals)]),
+      ...(!HALT_TRAITS[halt.kind].isApprovable ? [] : [approvalEffect(halt, removals)]),
       ...halt.first.map((path) => `  ${path}`),
       ...(more > 0 ? [`  … and ${more.toLocaleString('en')} more`] : []),
     ]

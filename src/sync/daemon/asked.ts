@@ -5,7 +5,7 @@ import { digestOfKept, keptFiles, type MatchesPath } from '../sources/recorded-f
 import type { FoundSource } from '../sources/source.ts';
 import { leadsBelow } from '../../domain/key.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
-import { type Halt, haltDigest, type Approved } from '../../domain/guard.ts';
+import { type Halt, HALT_TRAITS, haltDigest, type Approved } from '../../domain/guard.ts';
 
 /** Kept files of a source to remove, after a user saw their list. */
 export interface WantedPrune {
@@ -74,7 +74,7 @@ export class Approvals {
     const changed: string[] = [];
     for (const [name, halt] of halts) {
       if (digest !== null && haltDigest(halt) !== digest) changed.push(name);
-      else if (halt.kind === 'missing') missing.push(name);
+      else if (!HALT_TRAITS[halt.kind].isApprovable) missing.push(name);
       else {
         this.#given.set(name, halt);
         approved.push(name);
