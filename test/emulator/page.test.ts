@@ -125,6 +125,12 @@ describe('the page', () => {
     expect(text.match(/list-files GET \/v1\/files/gu)).toHaveLength(1);
     expect(text).toContain('list-files GET /v1/files 3 times');
     expect(text).toContain('the latest 4, of all bots');
+    emulator.faults.add({ operation: 'list-files', kind: 'status', status: 500 });
+    await call(`${emulator.baseUrl}/v1/files`, 'GET', upsertHeaders(emulator), undefined);
+    const refused = readable(await open(emulator));
+    expect(refused, 'another answer').toMatch(
+      /500 list-files GET \/v1\/files .*200 list-files GET \/v1\/files 3 times/u,
+    );
   });
 
   test('escapes whatever came from outside', async () => {

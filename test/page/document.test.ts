@@ -350,6 +350,8 @@ test('many events of one kind are one line; a filter shows them one by one', () 
   const sent = { id: 1, atMs: NOW_MS - 9000, level: 'info' as const, style: 'ok' as const };
   const facts = { events: [...removed, { ...sent, text: 'uploaded docs/a.md' }] };
   expect(read('events', { facts })).toContain('41 removed removed docs/40.md');
+  const notes = removed.map((event) => ({ ...event, style: null }));
+  expect(read('events', { facts: { events: notes } }), 'messages of the log').not.toContain('41 removed');
   const found = read('events', { facts }, { search: 'event=DOCS/1' });
   expect(found).toContain('Events 11 of 42');
   expect(found).not.toContain('11 removed');
@@ -374,6 +376,8 @@ test('a trouble is told once: the first in the verdict, the others below', () =>
   expect(document.match(/too many removals/gu)).toHaveLength(1);
   expect(read('not-in-sync', scene)).toContain('THE PLATFORM IS UNREACHABLE');
   expect(read('not-in-sync', { sources })).toBe('Not in sync Nothing else.');
+  const failed = page({ failures: [{ path: 'a.md', reason: '500' }] });
+  expect(failed.match(/botsync retries by itself/gu)).toHaveLength(1);
 });
 
 test('an outage is no time of waiting for changes, and comes before a file that is refused', () => {
