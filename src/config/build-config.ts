@@ -1,9 +1,15 @@
 import { dirname, resolve } from 'node:path';
 import type { BotId } from '../domain/key.ts';
-import type { ConversationChoice } from '../domain/notice.ts';
 import type { Rule } from '../domain/rules.ts';
 import type { RuleSettings } from '../domain/settings.ts';
-import type { ClusterConfig, Config, PlatformConfig, SecretReference, SourceConfig } from './config.ts';
+import type {
+  ClusterConfig,
+  Config,
+  NotificationPlace,
+  PlatformConfig,
+  SecretReference,
+  SourceConfig,
+} from './config.ts';
 import { defaultName } from './cross-checks.ts';
 import type { WrittenConfig } from './schema.ts';
 
@@ -49,7 +55,7 @@ export function buildConfig(written: WrittenConfig, file: string, machine: strin
       hangTimeoutMs: service.hangTimeout,
       reloadOnChange: service.reloadOnChange,
     },
-    notify: written.notify === undefined ? null : buildNotify(written.notify),
+    notify: written.notify === undefined ? null : buildNotify(written.notify, directory),
     cluster: written.cluster === undefined ? null : buildCluster(written.cluster, directory, machine),
     stateFile: resolve(directory, written.stateFile),
   };
@@ -129,10 +135,13 @@ function buildRule(written: WrittenConfig['rules'][number]): Rule {
   };
 }
 
-function buildNotify(written: NonNullable<WrittenConfig['notify']>): NonNullable<Config['notify']> {
+function buildNotify(
+  written: NonNullable<WrittenConfig['notify']>,
+  directory: string,
+): NonNullable<Config['notify']> {
   const { on, quiet, summaryEvery, announce } = written;
   return {
-    place: buildPlace(written),
+    place: buildPlace(written, directory),
     on: new Set(on),
     quietMs: quiet,
     summaryEveryMs: summaryEvery,
@@ -140,12 +149,13 @@ function buildNotify(written: NonNullable<WrittenConfig['notify']>): NonNullable
   };
 }
 
-function buildPlace({
-  conversationId,
-  conversation,
-}: NonNullable<WrittenConfig['notify']>): ConversationChoice {
+function buildPlace(
+  { conversationId, conversation, webhook }: NonNullable<WrittenConfig['notify']>,
+  directory: string,
+): NotificationPlace {
+  if (webhook !== undefined) return { kind: 'webhook', url: buildReference(webhook, directory) };
   if (conversationId !== undefined) return { kind: 'existing', conversationId };
-  if (conversation === undefined) throw new Error('a notify without a conversation passed the cross-checks');
+  if (conversation === undefined) throw new Error('a notify without a place passed the cross-checks');
   const { channel, tags, integration = null } = conversation;
   return { kind: 'created', channel, tags, integration };
 }

@@ -109,11 +109,22 @@ export interface Config {
     readonly reloadOnChange: boolean;
   };
   /** `null`: no notifications. */
-  readonly notify: (NotifySettings & { readonly place: ConversationChoice }) | null;
+  readonly notify: (NotifySettings & { readonly place: NotificationPlace }) | null;
   /** `null`: there is no cluster, only the state file. */
   readonly cluster: ClusterConfig | null;
   /** Absolute. */
   readonly stateFile: string;
+}
+
+/** Where notifications go. */
+export type NotificationPlace =
+  | ConversationChoice
+  /** Its address is a secret: whoever knows it can post. */
+  | { readonly kind: 'webhook'; readonly url: SecretReference };
+
+/** Returns whether notifications go through the chat. */
+export function notifiesByChat({ notify }: Pick<Config, 'notify'>): boolean {
+  return notify !== null && notify.place.kind !== 'webhook';
 }
 
 /** Returns where the embedded emulator keeps its data and its secrets. */

@@ -175,12 +175,13 @@ function checkNotify(value: unknown, { notify, rules }: ConfigDraft): Finding[] 
   if (valueAt(value, ['notify']) === undefined) return [];
   const isWritten = (field: string): boolean => valueAt(value, ['notify', field]) !== undefined;
   const findings: Finding[] = [];
-  if (isWritten('conversationId') && isWritten('conversation')) {
-    const message = 'cannot be combined with conversation; remove one of them';
-    findings.push(error(['notify', 'conversationId'], message));
+  const [place, other] = ['conversationId', 'conversation', 'webhook'].filter(isWritten);
+  if (place !== undefined && other !== undefined) {
+    const message = `cannot be combined with ${other}; remove one of them`;
+    findings.push(error(['notify', place], message));
   }
-  if (!isWritten('conversationId') && !isWritten('conversation')) {
-    const message = `is missing; write the id of a conversation, or ${EXAMPLE}`;
+  if (place === undefined) {
+    const message = `is missing; write the id of a conversation, or ${EXAMPLE}, or "webhook": "env:BOTSYNC_NOTIFY_WEBHOOK"`;
     findings.push(error(['notify', 'conversationId'], message, 'absence'));
   }
   const { announce = [], on } = notify;

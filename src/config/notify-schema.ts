@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { TOPICS } from '../domain/notice.ts';
 import { DURATION_PATTERN, readDuration } from './duration.ts';
 import type { Reading } from './problem.ts';
-import { duration, oneOrMore, text } from './schema-fields.ts';
+import { duration, oneOrMore, secret, text } from './schema-fields.ts';
 import {
   readChannel,
   readId,
@@ -55,6 +55,14 @@ export const notifySchema = z.strictObject({
       description: 'Instead of conversationId: botsync creates a conversation once, and remembers it.',
     })
     .exactOptional(),
+  webhook: secret(
+    {
+      description:
+        'Instead of a conversation: the address to which notifications are posted as JSON, in an environment variable ("env:NAME"), a file ("file:PATH") or a systemd credential ("credential:NAME").',
+      examples: ['env:BOTSYNC_NOTIFY_WEBHOOK', 'file:/etc/botsync/webhook'],
+    },
+    'BOTSYNC_NOTIFY_WEBHOOK',
+  ).exactOptional(),
   on: z
     .array(z.enum(TOPICS))
     .meta({ description: 'The events to notify about.' })

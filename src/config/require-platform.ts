@@ -57,7 +57,7 @@ function fieldsFor(loaded: LoadedConfig, use: PlatformUse): NeededField[] {
     }
     case 'notify': {
       const place = config.notify?.place;
-      if (place === undefined) return [];
+      if (place === undefined || place.kind === 'webhook') return [];
       const ids =
         place.kind === 'existing' ? [needed(['notify', 'conversationId'], place.conversationId)] : [];
       const created = place.kind === 'created' ? fieldsFor(loaded, 'conversation') : [];

@@ -112,13 +112,18 @@ export interface SecretFile {
  * that of the cluster's database, which is read only at the start. `env`: the environment of the process.
  */
 export function secretFiles(
-  { platform: { token, chat }, service: { control } }: Pick<Config, 'platform' | 'service'>,
+  {
+    platform: { token, chat },
+    service: { control },
+    notify,
+  }: Pick<Config, 'platform' | 'service' | 'notify'>,
   env: Readonly<Record<string, string | undefined>>,
 ): SecretFile[] {
   const named: [string, SecretReference | null][] = [
     ['platform.token', token],
     ['platform.chat.userKey', chat?.userKey ?? null],
     ['service.control', control],
+    ['notify.webhook', notify?.place.kind === 'webhook' ? notify.place.url : null],
   ];
   return named.flatMap(([field, reference]) => {
     const path = reference === null ? null : pathOf(reference, env);

@@ -31,6 +31,7 @@ export type ConversationChoice =
       /** The hub integration that creates the conversation; `null`: none. */
       readonly integration: { readonly name: string; readonly version: string } | null;
     };
+
 /** A file that was just uploaded. */
 export interface Delivery {
   readonly source: string;

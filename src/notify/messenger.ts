@@ -1,6 +1,7 @@
 import { failed, ok, type LookupFailure, type Outcome } from '../domain/failure.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ConversationChoice } from '../domain/notice.ts';
+import type { Destination, NotificationChannel, OutgoingAnnouncement, OutgoingMessage } from './channel.ts';
 import type { ConversationRequest, MessageRequest } from '../domain/request-limits.ts';
 
 /** The operations of the platform that a messenger uses. The clients retry, the messenger does not. */
@@ -48,7 +49,7 @@ export interface ConversationMemory {
 type CreatedPlace = Extract<ConversationChoice, { kind: 'created' }>;
 
 /** Sends messages to one conversation, and creates it if necessary. */
-export class Messenger {
+export class Messenger implements NotificationChannel {
   readonly #place: ConversationChoice;
   readonly #purpose: string;
   readonly #ports: MessengerPorts;
@@ -60,12 +61,6 @@ export class Messenger {
     this.#purpose = purpose;
     this.#ports = ports;
     this.#memory = memory;
-  }
-
-  /** Returns the id of the conversation; `null`: none is recorded. */
-  async find(): Promise<Outcome<string | null, LookupFailure>> {
-    if (this.#place.kind === 'existing') return ok(this.#place.conversationId);
-    return await this.#memory.find(this.#purpose);
   }
 
   /** Creates the conversation unless it exists, and returns its id. */
@@ -87,15 +82,31 @@ export class Messenger {
     return await this.#memory.save(this.#purpose, created.value.id);
   }
 
-  /** Checks whether a conversation could be created as configured, without creating it. */
-  async check(signal: AbortSignal): Promise<Outcome<null, LookupFailure>> {
-    if (this.#place.kind === 'existing') return ok(null);
-    const found = await this.#findIntegration(this.#place, signal);
-    return found.kind === 'ok' ? ok(null) : found;
+  /** Checks also whether the conversation could be created as configured. */
+  async check(signal: AbortSignal): Promise<Outcome<Destination | null, LookupFailure>> {
+    if (this.#place.kind === 'existing') return ok({ conversation: this.#place.conversationId });
+    const integration = await this.#findIntegration(this.#place, signal);
+    if (integration.kind === 'failed') return integration;
+    const known = await this.#memory.find(this.#purpose);
+    if (known.kind === 'failed') return known;
+    return ok(known.value === null ? null : { conversation: known.value });
   }
 
-  /** Sends a message. Returns the id of the conversation. */
-  async send(payload: JsonObject, signal: AbortSignal): Promise<Outcome<string, LookupFailure>> {
+  async send(
+    { text }: Pick<OutgoingMessage, 'text'>,
+    signal: AbortSignal,
+  ): Promise<Outcome<Destination, LookupFailure>> {
+    return await this.#send({ type: 'text', text }, signal);
+  }
+
+  async announce(
+    { url }: Pick<OutgoingAnnouncement, 'url'>,
+    signal: AbortSignal,
+  ): Promise<Outcome<Destination, LookupFailure>> {
+    return await this.#send({ type: 'audio', audioUrl: url }, signal);
+  }
+
+  async #send(payload: JsonObject, signal: AbortSignal): Promise<Outcome<Destination, LookupFailure>> {
     const opened = await this.open(signal);
     if (opened.kind === 'failed') return opened;
     const conversationId = opened.value;
@@ -104,7 +115,7 @@ export class Messenger {
       const what = sent.kind === 'ok' ? 'arrived' : sent.failure.kind === 'not-found' ? 'missing' : null;
       if (what !== null) await this.#memory.learn(this.#purpose, conversationId, what);
     }
-    return sent.kind === 'ok' ? ok(conversationId) : sent;
+    return sent.kind === 'ok' ? ok({ conversation: conversationId }) : sent;
   }
 
   /** The id of the configured integration, if any. Fails when the integration lacks the channel. */

@@ -2,11 +2,10 @@ import { backoffMs, type Backoff } from '../domain/retry.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Delivery, NotifySettings } from '../domain/notice.ts';
 import type { LookupFailure } from '../domain/failure.ts';
-import type { JsonObject } from '../domain/json.ts';
 import { Announcements, type AnnouncementMemory } from './announcements.ts';
 import { decideNotices, visibleTroubles, type Notice, type Step, type LastNotice } from './decide.ts';
-import type { Messenger } from './messenger.ts';
-import { see, type Sightings, type Snapshot } from './trouble.ts';
+import type { NotificationChannel, OutgoingMessage } from './channel.ts';
+import { see, subjectOf, topicOf, type Sightings, type Snapshot } from './trouble.ts';
 import { wordNotice, wordSummary, type Figures, type Wording } from './words.ts';
 
 /** Stores the sent notices and the waiting announcements. */
@@ -20,7 +19,7 @@ export type MessageOutcome = 'sent' | 'failed' | 'dropped';
 
 export interface NotificationPorts {
   readonly memory: NoticeMemory;
-  readonly messenger: Messenger;
+  readonly channel: NotificationChannel;
   readonly snapshot: () => Snapshot;
   /** @param sinceMs - epoch milliseconds of the last summary. */
   readonly figures: (sinceMs: number) => Figures;
@@ -94,7 +93,7 @@ export class Notifications {
   }
 
   async #round(isPatient: boolean, signal: AbortSignal): Promise<void> {
-    const { clock, messenger } = this.#ports;
+    const { clock, channel } = this.#ports;
     const snapshot = this.#ports.snapshot();
     const nowMs = clock.now();
     this.#seen = see(this.#seen, snapshot, nowMs, SETTLE_MS);
@@ -106,8 +105,7 @@ export class Notifications {
     for (const step of steps) if (step.notice === null) this.#remember(step);
     if (clock.monotonic() < this.#notBeforeMs) return;
     if (isPatient) {
-      // A problem with the conversation has to show before it is needed.
-      const opened = await messenger.open(signal);
+      const opened = await channel.open(signal);
       if (opened.kind === 'failed') {
         this.#failed('there is no conversation for notifications', opened.failure, signal);
         return;
@@ -115,8 +113,8 @@ export class Notifications {
     }
     for (const step of steps) {
       if (step.notice === null) continue;
-      const text = this.#word(step.notice, snapshot);
-      if (!(await this.#send({ type: 'text', text }, signal))) return;
+      const message = { text: this.#word(step.notice, snapshot), ...aboutNotice(step.notice) };
+      if (!(await this.#send(message, signal))) return;
       this.#remember(step);
     }
     await this.#announce(signal);
@@ -135,16 +133,16 @@ export class Notifications {
     else this.#told.set(name, told);
   }
 
-  async #send(payload: JsonObject, signal: AbortSignal): Promise<boolean> {
-    const { messenger, log, ended } = this.#ports;
-    const sent = await messenger.send(payload, signal);
+  async #send(message: OutgoingMessage, signal: AbortSignal): Promise<boolean> {
+    const { channel, log, ended } = this.#ports;
+    const sent = await channel.send(message, signal);
     if (sent.kind === 'failed') {
       this.#failed('notification failed', sent.failure, signal);
       return false;
     }
     this.#failures = 0;
     ended('sent');
-    log.debug('notification sent', { conversation: sent.value });
+    log.debug('notification sent', sent.value);
     return true;
   }
 
@@ -160,7 +158,7 @@ export class Notifications {
   }
 
   async #announce(signal: AbortSignal): Promise<void> {
-    const { memory, messenger, clock, log, ended } = this.#ports;
+    const { memory, channel, clock, log, ended } = this.#ports;
     for (const waiting of memory.pendingAnnouncements()) {
       const { key, url, notedAtMs } = waiting;
       const drop = (reason: string): void => {
@@ -172,17 +170,33 @@ export class Notifications {
         drop('retries failed for a day');
         continue;
       }
-      const sent = await messenger.send({ type: 'audio', audioUrl: url }, signal);
+      const sent = await channel.announce({ key, url }, signal);
       if (sent.kind === 'ok') {
         memory.closeAnnouncement(waiting);
         this.#failures = 0;
         ended('sent');
-        log.debug('announced', { key, conversation: sent.value });
+        log.debug('announced', { key, ...sent.value });
       } else if (sent.failure.kind === 'refused') drop(sent.failure.message);
       else {
         this.#failed('a file could not be announced', sent.failure, signal);
         return;
       }
     }
+  }
+}
+
+function aboutNotice(notice: Notice): Omit<OutgoingMessage, 'text'> {
+  switch (notice.kind) {
+    case 'began':
+    case 'grew': {
+      const { trouble } = notice;
+      const subject = subjectOf(trouble);
+      const files = 'count' in trouble ? trouble.count : null;
+      return { event: notice.kind, topic: topicOf(subject), source: subject.source, files };
+    }
+    case 'over':
+      return { event: 'over', topic: topicOf(notice.subject), source: notice.subject.source, files: null };
+    case 'summary':
+      return { event: 'summary', topic: 'summary', source: null, files: null };
   }
 }

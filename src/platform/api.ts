@@ -28,7 +28,7 @@ export interface Caller {
 export interface ApiRequest extends OutgoingRequest {
   readonly body: string | null;
   /** The field of the configuration with the address; default `platform.baseUrl`. */
-  readonly addressField?: 'platform.chatUrl';
+  readonly addressField?: 'platform.chatUrl' | 'notify.webhook';
   readonly urgency?: Urgency;
 }
 

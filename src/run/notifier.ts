@@ -14,6 +14,8 @@ import type { PlatformAccess } from './platform/platform-access.ts';
 import { takeFigures, takeSnapshot, type Health } from './take-snapshot.ts';
 import { ok } from '../domain/failure.ts';
 import { canonicalJson } from '../domain/json.ts';
+import type { NotificationChannel } from '../notify/channel.ts';
+import { WebhookChannel } from '../notify/webhook-channel.ts';
 import { Messenger, type ConversationMemory, type MessengerPorts } from '../notify/messenger.ts';
 import type { NoticeStore } from '../store/notices.ts';
 import { conversationBot, type Clients } from './platform/clients.ts';
@@ -63,7 +65,7 @@ export class Notifier {
     });
     try {
       // Fail now if the configuration lacks something, not at the first message.
-      messengerPorts(access.clients, loaded.config, options.emulator);
+      demandChannel(access.clients, loaded.config, options.emulator);
       return new Notifier(input, settings, access);
     } catch (error) {
       await access.close();
@@ -82,14 +84,18 @@ export class Notifier {
     const { emulator } = this.#options;
     const name = platformName(this.#options, config);
     const clients = unit === null ? this.#access.clients : this.#access.clientsUnder(unit.lease);
-    const ports = messengerPorts(clients, config, emulator);
     const conversations = unit?.conversations ?? stateConversations(state.notices);
+    const wording = describeRun(this.#options, config, this.#howToApprove, unit?.name);
     return new Notifications(this.#settings, {
       memory: state.notices,
-      messenger: openMessenger(ports, config, name, emulator, conversations),
+      channel: openChannel(
+        clients,
+        { config, host: wording.host, platformName: name, useEmulator: emulator },
+        conversations,
+      ),
       snapshot: () => takeSnapshot(state, configNow(), name, platformNow(), health()),
       figures: (sinceMs) => takeFigures(state, configNow(), name, systemClock.now(), sinceMs),
-      wording: describeRun(this.#options, config, this.#howToApprove, unit?.name),
+      wording,
       clock: this.#clock,
       log: this.#log,
       ended,
@@ -134,14 +140,60 @@ export function describeRun(
   };
 }
 
-/** Creates the requests that messages need. Throws `SyncError` if the configuration lacks something for them. */
-export function messengerPorts(
-  clients: Pick<Clients, 'administration' | 'conversations' | 'chat'>,
+type ChannelClients = Pick<Clients, 'administration' | 'conversations' | 'chat' | 'webhook'>;
+
+/** Throws `SyncError` if the configuration lacks something for the place of notifications. */
+function demandChannel(
+  clients: ChannelClients,
   { notify }: Pick<Config, 'notify'>,
   useEmulator: boolean,
-): MessengerPorts {
+): void {
+  if (notify?.place.kind === 'webhook') clients.webhook();
+  else if (notify !== null) messengerPorts(clients, placeOf(notify.place, useEmulator));
+}
+
+/** The run that notifications are about. */
+interface ChannelOwner {
+  readonly config: Config;
+  /** The host, as in the texts of messages. */
+  readonly host: string;
+  /** The name of the platform in records. */
+  readonly platformName: string;
+  readonly useEmulator: boolean;
+}
+
+/** Opens the place of `notify`. Throws `SyncError` if the configuration lacks something for it. */
+export function openChannel(
+  clients: ChannelClients,
+  { config, host, platformName, useEmulator }: ChannelOwner,
+  memory: ConversationMemory,
+): NotificationChannel {
+  const { notify, platform } = config;
   if (notify === null) throw new Error('there is no notify');
+  if (notify.place.kind === 'webhook') {
+    const webhook = clients.webhook();
+    const { origin } = webhook;
+    return new WebhookChannel(host, {
+      origin,
+      post: (body, signal) => webhook.post(body, signal),
+      now: systemClock.now,
+    });
+  }
   const place = placeOf(notify.place, useEmulator);
+  const botId = conversationBot(config);
+  const identity = place.kind === 'created' && place.integration !== null ? {} : { ...platform.identity };
+  const purpose =
+    place.kind === 'existing'
+      ? ''
+      : canonicalJson({
+          ...{ platform: platformName, botId, identity },
+          ...{ channel: place.channel, tags: place.tags, integration: place.integration },
+        });
+  return new Messenger(place, purpose, messengerPorts(clients, place), memory);
+}
+
+/** Creates the requests that messages need. Throws `SyncError` if the configuration lacks something for them. */
+function messengerPorts(clients: ChannelClients, place: ConversationChoice): MessengerPorts {
   const chat = clients.chat();
   const isCreated = place.kind === 'created';
   const administration = isCreated && place.integration !== null ? clients.administration() : null;
@@ -159,29 +211,6 @@ export function messengerPorts(
       ).create(request, signal),
     send: (request, signal) => chat.send(request, signal),
   };
-}
-
-/** Creates a messenger for `notify`. `platformName`: the name of the platform in records. */
-export function openMessenger(
-  ports: MessengerPorts,
-  config: Config,
-  platformName: string,
-  useEmulator: boolean,
-  memory: ConversationMemory,
-): Messenger {
-  const { notify, platform } = config;
-  if (notify === null) throw new Error('there is no notify');
-  const place = placeOf(notify.place, useEmulator);
-  const botId = conversationBot(config);
-  const identity = place.kind === 'created' && place.integration !== null ? {} : { ...platform.identity };
-  const purpose =
-    place.kind === 'existing'
-      ? ''
-      : canonicalJson({
-          ...{ platform: platformName, botId, identity },
-          ...{ channel: place.channel, tags: place.tags, integration: place.integration },
-        });
-  return new Messenger(place, purpose, ports, memory);
 }
 
 /** Returns the configured conversation; with the emulator, which has no existing ones, a new one instead. */

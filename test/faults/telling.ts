@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { messengerPorts, openMessenger, stateConversations } from '../../src/run/notifier.ts';
+import { openChannel, stateConversations } from '../../src/run/notifier.ts';
 import { PlatformAccess } from '../../src/run/platform/platform-access.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
@@ -99,11 +99,14 @@ async function prepare(fault: FaultName, operation: Told, clock: Clock): Promise
     const input = { loaded, emulator: emulatorAt(place, emulator), env: {}, clock, notices };
     const access = new PlatformAccess(input).forMessages(notices.retrying);
     onTestFinished(() => access.close());
-    const ports = messengerPorts(access.clients, config, true);
     if (notify === null) throw new Error('no notify');
     return new Notifications(notify, {
       memory: store.notices,
-      messenger: openMessenger(ports, config, 'here', true, stateConversations(store.notices)),
+      channel: openChannel(
+        access.clients,
+        { config, host: WORDING.host, platformName: 'here', useEmulator: true },
+        stateConversations(store.notices),
+      ),
       snapshot: () => snapshot([failing(1)]),
       figures: () => ({ files: 0, bytes: 0, sentFiles: 0, sentBytes: 0, nextExpiryMs: null }),
       wording: WORDING,

@@ -3,22 +3,22 @@ import { ok, type LookupFailure, type Outcome } from '../../src/domain/failure.t
 import { createNotifyWorld, type NotifyWorld } from './world.ts';
 
 const NEVER = new AbortController().signal;
-const HELLO = { type: 'text', text: 'Hello' };
+const HELLO = { text: 'Hello', event: 'test', topic: null, source: null, files: null } as const;
 
 const messageOf = (outcome: Outcome<unknown, LookupFailure>): string =>
   outcome.kind === 'ok' ? 'ok' : outcome.failure.message;
 const say = async (world: NotifyWorld): Promise<string> =>
-  messageOf(await world.messenger().send(HELLO, NEVER));
+  messageOf(await world.channel().send(HELLO, NEVER));
 const conversations = ({ emulator }: NotifyWorld) => emulator.listConversations('bot-1');
 
 test('creates its conversation once', async () => {
   const world = await createNotifyWorld({ conversation: { channel: 'channel', tags: { topic: 'botsync' } } });
-  expect(await world.messenger().find()).toEqual(ok(null));
+  expect(await world.channel().check(NEVER)).toEqual(ok(null));
   expect([await say(world), await say(world)]).toEqual(['ok', 'ok']);
   expect(conversations(world)).toMatchObject([
     { channel: 'channel', tags: { topic: 'botsync' }, integration: 'chat', messageCount: 2 },
   ]);
-  expect(await world.messenger().find()).toEqual(ok(conversations(world)[0]?.id));
+  expect(await world.channel().check(NEVER)).toEqual(ok({ conversation: conversations(world)[0]?.id }));
 });
 
 test('speaks as the integration of the hub', async () => {
@@ -45,7 +45,7 @@ describe('an integration', () => {
   ])('%s is an error, and nothing is created', async (_, conversation, words) => {
     const world = await createNotifyWorld({ conversation });
     expect(await say(world)).toMatch(words);
-    expect(messageOf(await world.messenger().check(NEVER))).toMatch(words);
+    expect(messageOf(await world.channel().check(NEVER))).toMatch(words);
     expect(conversations(world)).toEqual([]);
   });
 

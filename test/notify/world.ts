@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { messengerPorts, openMessenger, stateConversations } from '../../src/run/notifier.ts';
+import { openChannel, stateConversations } from '../../src/run/notifier.ts';
 import { PlatformAccess } from '../../src/run/platform/platform-access.ts';
 import type { LoadedConfig } from '../../src/config/load-config.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
-import type { Messenger } from '../../src/notify/messenger.ts';
+import type { NotificationChannel } from '../../src/notify/channel.ts';
 import { Notifications } from '../../src/notify/notifications.ts';
 import type { Snapshot } from '../../src/notify/trouble.ts';
 import type { StateStore } from '../../src/store/state-store.ts';
@@ -27,7 +27,7 @@ export interface NotifyWorld {
   /** Log lines: "level message". */
   readonly logged: string[];
   readonly outcomes: string[];
-  readonly messenger: () => Messenger;
+  readonly channel: () => NotificationChannel;
   readonly notifications: () => Notifications;
   /** Starts telling; the function ends it. */
   readonly run: (notifications?: Notifications) => () => Promise<void>;
@@ -56,19 +56,22 @@ export async function createNotifyWorld(fields: Record<string, unknown> = {}): P
   const notices = { warn: () => undefined, retrying: () => undefined };
   const access = new PlatformAccess({ loaded, emulator, env: {}, clock, notices });
   onTestFinished(() => access.close());
-  const ports = messengerPorts(access.clients, config, true);
   if (config.notify === null) throw new Error('no notify');
   const { notify } = config;
   const store = openStore(join(temporaryDirectory(), 'state.db'));
   const logged: string[] = [];
   const outcomes: string[] = [];
   const log = (level: string) => (message: string) => void logged.push(`${level} ${message}`);
-  const messenger = (): Messenger =>
-    openMessenger(ports, config, 'here', true, stateConversations(store.notices));
+  const channel = (): NotificationChannel =>
+    openChannel(
+      access.clients,
+      { config, host: WORDING.host, platformName: 'here', useEmulator: true },
+      stateConversations(store.notices),
+    );
   const notifications = (): Notifications =>
     new Notifications(notify, {
       memory: store.notices,
-      messenger: messenger(),
+      channel: channel(),
       snapshot: () => world.shown,
       figures: () => ({ files: 3, bytes: 30, sentFiles: 1, sentBytes: 10, nextExpiryMs: null }),
       wording: WORDING,
@@ -84,7 +87,7 @@ export async function createNotifyWorld(fields: Record<string, unknown> = {}): P
     shown: snapshot([]),
     logged,
     outcomes,
-    messenger,
+    channel,
     notifications,
     run: (running = notifications()) => {
       const stopping = new AbortController();

@@ -1,3 +1,4 @@
+import { notifiesByChat } from '../../config/config.ts';
 import { otherFormatBeside } from '../../config/find-config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem, type ConfigProblem } from '../../config/problem.ts';
@@ -13,7 +14,7 @@ export function reportProblems(problems: readonly ConfigProblem[]): Diagnosis[] 
 export function checkConfig({ config, file, warnings }: LoadedConfig, credentials: Credentials): Diagnosis[] {
   const lacking = credentials.lacking('files');
   // With `notify`, the check of notifications reports it.
-  const isOptional = config.platform.chat !== null && config.notify === null;
+  const isOptional = config.platform.chat !== null && !notifiesByChat(config);
   const chat = isOptional ? credentials.lacking('message') : [];
   const found = [
     ...reportProblems(lacking),
@@ -38,12 +39,13 @@ export function checkSecrets(
   credentials: Credentials,
   emulator: boolean,
 ): Diagnosis[] {
-  // Without `notify` a sync does not need the key, and the service often has no access to it.
-  const missingKey = config.notify === null ? doubtful : broken;
+  // Without notifications by chat a sync does not need the key, and the service often has no access to it.
+  const missingKey = notifiesByChat(config) ? broken : doubtful;
   return [
     ...checkSecret(file, 'platform.token', credentials, broken),
     ...checkSecret(file, 'platform.chat.userKey', credentials, missingKey),
     ...checkSecret(file, 'service.control', credentials, emulator ? doubtful : broken),
+    ...checkSecret(file, 'notify.webhook', credentials, broken),
   ];
 }
 

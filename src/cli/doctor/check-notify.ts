@@ -1,11 +1,13 @@
+import { notifiesByChat, type Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
 import type { LookupFailure } from '../../domain/failure.ts';
-import type { ConversationMemory, Messenger } from '../../notify/messenger.ts';
+import type { Destination, NotificationChannel } from '../../notify/channel.ts';
+import type { ConversationMemory } from '../../notify/messenger.ts';
 import { wordTest } from '../../notify/words.ts';
 import { findHolder } from '../../service/process-lock.ts';
 import { holdLock, useStateFile } from '../../run/state-file.ts';
-import { messengerPorts, openMessenger, stateConversations, describeRun } from '../../run/notifier.ts';
+import { openChannel, stateConversations, describeRun } from '../../run/notifier.ts';
 import { withStateFile } from '../../run/read-state-file.ts';
 import type { NoticeReader } from '../../store/notices.ts';
 import type { Session } from '../session.ts';
@@ -17,15 +19,12 @@ export async function checkNotify(examination: Examination): Promise<Diagnosis[]
   const { notify, cluster, stateFile } = loaded.config;
   if (notify === null) return [];
   const check = async (memory: ConversationMemory): Promise<Diagnosis[]> => {
-    const messenger = makeMessenger(examination, memory);
-    const checked = await messenger.check(session.signal);
-    if (checked.kind === 'failed') return [cannotSend(checked.failure)];
-    const found = await messenger.find();
-    if (found.kind === 'failed') return [cannotSend(found.failure)];
+    const found = await channelOf(examination, memory).check(session.signal);
+    if (found.kind === 'failed') return [cannotSend(loaded.config, found.failure)];
     const where =
       found.value === null
         ? 'a conversation that is created with the first message'
-        : `the conversation ${found.value}`;
+        : nameDestination(found.value);
     return [fine('notify', `notifications go to ${where}; test them with doctor --send-test`)];
   };
   return await withoutUsageErrors(session, () =>
@@ -41,24 +40,21 @@ export async function sendTest(examination: Examination): Promise<Diagnosis[]> {
   const { config } = loaded;
   const { cluster, stateFile } = config;
   if (config.notify === null)
-    return [
-      broken('notify', 'there is no conversation to send a test to', 'add "notify" to the configuration'),
-    ];
+    return [broken('notify', 'there is no place to send a test to', 'add "notify" to the configuration')];
   const text = wordTest(describeRun(options, config, 'approve'));
   const send = async (memory: ConversationMemory): Promise<Diagnosis[]> => {
-    const messenger = makeMessenger(examination, memory);
-    const sent = await messenger.send({ type: 'text', text }, session.signal);
-    if (sent.kind === 'failed') return [cannotSend(sent.failure)];
-    return [
-      fine('notify', `a test message was sent to the conversation ${sent.value}: check that it arrived`),
-    ];
+    const test = { text, event: 'test', topic: null, source: null, files: null } as const;
+    const sent = await channelOf(examination, memory).send(test, session.signal);
+    if (sent.kind === 'failed') return [cannotSend(config, sent.failure)];
+    const where = nameDestination(sent.value);
+    return [fine('notify', `a test message was sent to ${where}: check that it arrived`)];
   };
   return await withoutUsageErrors(session, async () => {
     if (cluster !== null) return await withConversations(loaded, send);
     if (findHolder(stateFile) === null) return await withOwnState(stateFile, send);
     return await withStateFile(stateFile, async ({ reader }) => {
       const memory = readOnly(reader.notices);
-      const found = await makeMessenger(examination, memory).find();
+      const found = await channelOf(examination, memory).check(session.signal);
       if (found.kind === 'ok' && found.value !== null) return await send(memory);
       const message = 'the conversation does not exist yet; the running botsync will create it';
       return [doubtful('notify', message, 'see its log for the reason, or stop it and try again')];
@@ -101,12 +97,18 @@ async function withConversations<T>(
   return await withCluster(loaded, process.env, ({ conversations }) => task(conversations));
 }
 
-function makeMessenger(
-  { loaded: { config }, options: { emulator }, platformName, session }: Examination,
+function channelOf(
+  { loaded: { config }, options, platformName, session }: Examination,
   memory: ConversationMemory,
-): Messenger {
-  const ports = messengerPorts(session, config, emulator);
-  return openMessenger(ports, config, platformName, emulator, memory);
+): NotificationChannel {
+  const { host } = describeRun(options, config, 'approve');
+  return openChannel(session, { config, host, platformName, useEmulator: options.emulator }, memory);
+}
+
+function nameDestination(destination: Destination): string {
+  return 'webhook' in destination
+    ? `the webhook at ${destination.webhook}`
+    : `the conversation ${destination.conversation}`;
 }
 
 /** Reports missing settings, and problems with a secret or the state file, as findings. */
@@ -119,7 +121,11 @@ async function withoutUsageErrors(
   return await orFinding('notify', look);
 }
 
-function cannotSend(failure: LookupFailure): Diagnosis {
-  const fixes = { transient: 'check the network, platform.baseUrl and platform.chatUrl' };
-  return refusal('notify', 'notifications cannot be sent', failure, fixes);
+function cannotSend(config: Config, failure: LookupFailure): Diagnosis {
+  const addresses = notifiesByChat(config)
+    ? ', platform.baseUrl and platform.chatUrl'
+    : ' and notify.webhook';
+  return refusal('notify', 'notifications cannot be sent', failure, {
+    transient: `check the network${addresses}`,
+  });
 }

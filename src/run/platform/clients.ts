@@ -6,6 +6,7 @@ import { PlatformChat, PlatformConversations } from '../../platform/conversation
 import { PlatformContents, PlatformFiles } from '../../platform/files.ts';
 import { PlatformLookups } from '../../platform/lookups.ts';
 import { PlatformUsage } from '../../platform/usage.ts';
+import { Webhook } from '../../platform/webhook.ts';
 import type { Http } from '../../platform/http.ts';
 import { identityHeaders } from '../../platform/api.ts';
 import type { RequestRetries } from '../../platform/requester.ts';
@@ -33,6 +34,8 @@ export interface Clients {
   /** @param identity - takes precedence over the configured one; `alone`: replaces that completely. */
   readonly conversations: (identity: ConversationIdentity, alone?: 'alone') => PlatformConversations;
   readonly chat: () => PlatformChat;
+  /** The address of `notify.webhook`, which is not the platform's. */
+  readonly webhook: () => Webhook;
 }
 
 /** Creates the clients for a configuration. */
@@ -88,6 +91,7 @@ export function createClients(
       credentials.demand('message');
       return new PlatformChat(http, chatUrl, { webhookId, userKey: credentials.userKey() }, retries);
     },
+    webhook: () => new Webhook(http, credentials.webhook(), retries),
   };
 }
 

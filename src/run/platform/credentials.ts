@@ -6,7 +6,7 @@ import { resolveSecret, type SecretResult } from '../../config/secrets.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
 import { configurationError, partsOf, SyncError } from '../sync-error.ts';
 
-export type SecretField = 'platform.token' | 'platform.chat.userKey' | 'service.control';
+export type SecretField = 'platform.token' | 'platform.chat.userKey' | 'service.control' | 'notify.webhook';
 
 /** Minimum length in characters: anyone who reaches the page may guess the secret. */
 const SHORTEST_CONTROL_SECRET = 16;
@@ -73,6 +73,11 @@ export class Credentials {
     return this.#use('platform.chat.userKey');
   }
 
+  /** Returns the address for notifications. Throws `SyncError` if it cannot be read, or is no http(s) address. */
+  webhook(): URL {
+    return new URL(this.#use('notify.webhook'));
+  }
+
   /**
    * Returns the secret for actions on the page; `null`: nobody can act. Throws `SyncError` if it cannot be read or is
    * too short; with the emulator that only causes a warning.
@@ -89,10 +94,11 @@ export class Credentials {
 
   /** Returns the configured reference of a secret; `null`: there is none, or the emulator replaces it. */
   referenceOf(field: SecretField): SecretReference | null {
-    const { token, chat } = this.#loaded.config.platform;
-    if (field === 'service.control') return this.#loaded.config.service.control;
+    const { platform, service, notify } = this.#loaded.config;
+    if (field === 'service.control') return service.control;
+    if (field === 'notify.webhook') return notify?.place.kind === 'webhook' ? notify.place.url : null;
     if (this.#emulator !== null) return null;
-    return field === 'platform.token' ? token : (chat?.userKey ?? null);
+    return field === 'platform.token' ? platform.token : (platform.chat?.userKey ?? null);
   }
 
   /** Returns a secret, or the reason why it cannot be read; `null`: not configured. */
@@ -106,6 +112,7 @@ export class Credentials {
 
   #read(field: SecretField): SecretResult | null {
     if (field === 'service.control') return this.#readControl();
+    if (field === 'notify.webhook') return this.#readWebhook();
     if (this.#emulator !== null) {
       const { token, userKey } = this.#emulator;
       return { kind: 'ok', value: field === 'platform.token' ? token : userKey, warnings: [] };
@@ -120,6 +127,17 @@ export class Credentials {
     if (found?.kind !== 'ok' || found.value.length >= SHORTEST_CONTROL_SECRET) return found;
     const message = `the secret has only ${found.value.length} characters; write one of at least ${SHORTEST_CONTROL_SECRET}, such as: openssl rand -hex 16`;
     return { kind: 'problem', message };
+  }
+
+  #readWebhook(): SecretResult | null {
+    const reference = this.referenceOf('notify.webhook');
+    const found = reference === null ? null : resolveSecret(reference, this.#env);
+    if (found?.kind !== 'ok' || isWebAddress(found.value)) return found;
+    // The text is not shown: it may be another secret.
+    return {
+      kind: 'problem',
+      message: 'the secret is not an http(s) address; write one such as https://HOST/PATH',
+    };
   }
 
   #use(field: SecretField): string {
@@ -143,4 +161,8 @@ export class Credentials {
     }
     return value;
   }
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:\/\//iu.test(text) && URL.canParse(text);
 }
