@@ -15,7 +15,7 @@ export function credentialAdvice(
   const others = reloadOnChange
     ? 'changes of the configuration take effect automatically'
     : `after changing the configuration run: botsync reload${commandEnd(options)}`;
-  const checked = 'check platform.token, platform.workspaceId and the bot ids';
+  const checked = `check ${tokenFields(config)}, platform.workspaceId and the bot ids`;
   return token === null
     ? `${checked}; ${others}`
     : `${checked}; ${tokenAdvice(token, reloadOnChange, commandEnd(options))}, ${others}`;
@@ -26,10 +26,11 @@ export function credentialAdvice(
  * about the credentials.
  */
 export function refusalAdvice(
-  { platform, sources }: Config,
+  config: Config,
   refused: readonly RefusedSource[],
   options: Pick<GlobalOptions, 'config' | 'emulator'>,
 ): string {
+  const { platform, sources } = config;
   const platformName = `${platform.baseUrl} (platform.baseUrl)`;
   const unknown = new Set(refused.filter(({ isUnknownBot }) => isUnknownBot).map(({ source }) => source));
   const bots = new Set(sources.flatMap(({ name, botId }) => (unknown.has(name) ? [botId] : [])));
@@ -39,8 +40,16 @@ export function refusalAdvice(
     return `${platformName} does not know ${which}: check botId and platform.workspaceId, ${doctor}`;
   }
   const { token } = platform;
-  const place = token === null ? '' : ` (from ${secretPlace(token)})`;
-  return `${platformName} refuses the credentials: check platform.token${place}, platform.workspaceId and the bot ids, ${doctor}`;
+  const place = token === null || hasSourceTokens(config) ? '' : ` (from ${secretPlace(token)})`;
+  return `${platformName} refuses the credentials: check ${tokenFields(config)}${place}, platform.workspaceId and the bot ids, ${doctor}`;
+}
+
+function hasSourceTokens({ sources }: Config): boolean {
+  return sources.some(({ token }) => token !== null);
+}
+
+function tokenFields(config: Config): string {
+  return hasSourceTokens(config) ? 'platform.token, the tokens of the sources' : 'platform.token';
 }
 
 export function secretPlace(reference: SecretReference): string {

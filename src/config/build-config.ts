@@ -95,6 +95,7 @@ function buildSource(
     directory: resolve(directory, written.directory),
     keyPrefix: written.keyPrefix,
     botId: asBotId(botId),
+    token: written.token === undefined ? null : buildReference(written.token, directory),
     ignore: written.ignore,
     symlinks: written.symlinks,
   };

@@ -39,6 +39,8 @@ export interface SourceConfig {
   readonly directory: string;
   readonly keyPrefix: string;
   readonly botId: BotId;
+  /** The token for its bot; `null`: `platform.token`. Equal for all sources of a bot. */
+  readonly token: SecretReference | null;
   /** Patterns in gitignore syntax, after the built-in ones. */
   readonly ignore: readonly string[];
   readonly symlinks: 'skip' | 'inside' | 'follow';
@@ -114,6 +116,11 @@ export interface Config {
   readonly cluster: ClusterConfig | null;
   /** Absolute. */
   readonly stateFile: string;
+}
+
+/** Returns the position in `sources` of the first that has a token of its own for a bot; -1: `platform.token` is used. */
+export function ownTokenPosition({ sources }: Pick<Config, 'sources'>, botId: string): number {
+  return sources.findIndex((source) => source.botId === botId && source.token !== null);
 }
 
 /** Where notifications go. */

@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { formatAddress, isLoopback } from '../domain/listen-address.ts';
 import { valueAt } from './describe-issue.ts';
 import { draftConfig, type ConfigDraft } from './draft.ts';
@@ -24,6 +25,7 @@ export function crossCheck(value: unknown, configFile: string, machine: string):
     ...checkAddresses(draft.platform),
     ...checkNames(draft, names),
     ...checkBots(value, draft),
+    ...checkTokens(draft),
     ...checkKeyPrefixes(draft),
     ...checkRuleSources(draft, names),
     ...checkRules(draft.rules),
@@ -91,6 +93,16 @@ function checkBots(value: unknown, { sources }: ConfigDraft): Finding[] {
   if (without.length === 0) return [];
   const message = `is missing, and ${without.map((position) => `sources[${position}]`).join(', ')} without a botId of its own has no bot; write the id of the bot ("botsync init" offers the bots of a workspace)`;
   return [error(['platform', 'botId'], message, 'absence')];
+}
+
+/** A bot has one token: its files are compared as a whole. */
+function checkTokens({ platform, sources }: ConfigDraft): Finding[] {
+  return sources.flatMap(({ botId = platform.botId, token }, position) => {
+    const first = sources.findIndex((other) => (other.botId ?? platform.botId) === botId);
+    if (first === position || isDeepStrictEqual(sources[first]?.token, token)) return [];
+    const message = `differs from that of sources[${first}], which is of the same bot; write the same token for both`;
+    return [error(['sources', position, 'token'], message)];
+  });
 }
 
 function checkKeyPrefixes({ sources }: ConfigDraft): Finding[] {

@@ -1,3 +1,4 @@
+import { ownTokenPosition } from './config.ts';
 import type { LoadedConfig } from './load-config.ts';
 import { formatField, type ConfigProblem, type FieldPath } from './problem.ts';
 import { isPlaceholder } from './values.ts';
@@ -42,12 +43,13 @@ function fieldsFor(loaded: LoadedConfig, use: PlatformUse): NeededField[] {
         botId === platform.botId ? [] : [needed(['sources', position, 'botId'], botId)],
       );
       const shared = sources.some(({ botId }) => botId === platform.botId) ? [bot] : [];
-      return [...shared, token, ...identity, ...own];
+      const isShared = sources.some(({ botId }) => ownTokenPosition(config, botId) === -1);
+      return [...shared, ...(isShared ? [token] : []), ...identity, ...own];
     }
     case 'admin':
       return [needed(['platform', 'workspaceId'], platform.workspaceId, '"wkspace_01JABCDEFGH"'), token];
     case 'conversation':
-      return [bot, token, ...identity];
+      return [bot, ...(ownTokenPosition(config, platform.botId ?? '') === -1 ? [token] : []), ...identity];
     case 'message': {
       const example =
         '{ "webhookId": "0d3c1f6e-6a0c-4f0e-9a3f-1d2e3c4b5a69", "userKey": "env:BOTSYNC_USER_KEY" }';

@@ -33,6 +33,11 @@ export const sourceSchema = z.strictObject({
     description: 'The bot for these files. Default: platform.botId.',
     examples: ['8f2b6c1e-4d55-4c9e-8a5e-0c7d5b1f2a33'],
   }).exactOptional(),
+  token: secret({
+    description:
+      'The token for its bot, if it is not platform.token: in an environment variable ("env:NAME"), a file ("file:PATH") or a systemd credential ("credential:NAME").',
+    examples: ['env:BOTSYNC_SALES_TOKEN', 'file:/etc/botsync/sales-token'],
+  }).exactOptional(),
   ignore: z
     .array(text(readIgnorePattern, { description: 'One line in .gitignore syntax.' }))
     .meta({

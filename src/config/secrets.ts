@@ -112,23 +112,35 @@ export interface SecretFile {
  * that of the cluster's database, which is read only at the start. `env`: the environment of the process.
  */
 export function secretFiles(
-  {
-    platform: { token, chat },
-    service: { control },
-    notify,
-  }: Pick<Config, 'platform' | 'service' | 'notify'>,
+  config: SecretBlocks,
   env: Readonly<Record<string, string | undefined>>,
 ): SecretFile[] {
+  return secretReferences(config).flatMap(({ field, reference }) => {
+    const path = pathOf(reference, env);
+    return path === null ? [] : [{ field, path }];
+  });
+}
+
+type SecretBlocks = Pick<Config, 'platform' | 'sources' | 'service' | 'notify'>;
+
+/** Returns the references to secrets with their fields, without that of the cluster's database. */
+export function secretReferences({
+  platform: { token, chat },
+  sources,
+  service: { control },
+  notify,
+}: SecretBlocks): { readonly field: string; readonly reference: SecretReference }[] {
   const named: [string, SecretReference | null][] = [
     ['platform.token', token],
     ['platform.chat.userKey', chat?.userKey ?? null],
+    ...sources.map((source, position): [string, SecretReference | null] => [
+      `sources[${position}].token`,
+      source.token,
+    ]),
     ['service.control', control],
     ['notify.webhook', notify?.place.kind === 'webhook' ? notify.place.url : null],
   ];
-  return named.flatMap(([field, reference]) => {
-    const path = reference === null ? null : pathOf(reference, env);
-    return path === null ? [] : [{ field, path }];
-  });
+  return named.flatMap(([field, reference]) => (reference === null ? [] : [{ field, reference }]));
 }
 
 function pathOf(

@@ -20,6 +20,8 @@ import { readRateLimit, retryAfterMs } from './rate-limit.ts';
  */
 export interface Caller {
   readonly token: string;
+  /** Tokens that bots have instead of it. */
+  readonly tokens?: ReadonlyMap<string, string>;
   /** Names in lower case, such as `x-integration-id`. */
   readonly identityHeaders: Readonly<Record<string, string>>;
 }
@@ -40,10 +42,10 @@ export class Api {
   readonly #http: Http;
   readonly #secret: RegExp;
 
-  /** @param secret - what requests authenticate with; no failure repeats it. */
-  constructor(http: Http, secret: string) {
+  /** @param secrets - what requests authenticate with; no failure repeats them. */
+  constructor(http: Http, secrets: readonly string[]) {
     this.#http = http;
-    this.#secret = anyFormOf(secret);
+    this.#secret = anyFormOf(secrets.filter((secret) => secret !== ''));
   }
 
   /** The platform's time, epoch milliseconds; our own until the platform has answered. */
@@ -107,13 +109,23 @@ export class Api {
   }
 }
 
-/** Matches a secret in plain text, percent-encoded or in base64. */
-function anyFormOf(secret: string): RegExp {
-  const forms = [
+/** Returns the headers that authenticate requests for a bot. */
+export function botHeaders(caller: Caller, botId: string): Record<string, string> {
+  const token = caller.tokens?.get(botId) ?? caller.token;
+  return { ...caller.identityHeaders, authorization: `Bearer ${token}`, 'x-bot-id': botId };
+}
+
+export function tokensOf({ token, tokens }: Caller): string[] {
+  return [token, ...(tokens?.values() ?? [])];
+}
+
+/** Matches secrets in plain text, percent-encoded or in base64. */
+function anyFormOf(secrets: readonly string[]): RegExp {
+  const forms = secrets.flatMap((secret) => [
     secret,
     encodeURIComponent(secret),
     Buffer.from(secret).toString('base64').replace(/=+$/u, ''),
-  ];
+  ]);
   const literally = (text: string): string =>
     Array.from(text, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`).join('');
   return new RegExp(forms.map(literally).join('|'), 'giu');

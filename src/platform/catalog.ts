@@ -7,7 +7,7 @@ import type {
 } from '../domain/file-catalog.ts';
 import { failed, ok, type OptionalFailure, type Outcome } from '../domain/failure.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
-import { Api, type ApiRequest, type Caller, isSegment } from './api.ts';
+import { Api, botHeaders, tokensOf, type ApiRequest, type Caller, isSegment } from './api.ts';
 import { quote, failureOfOptional } from './failures.ts';
 import type { Http } from './http.ts';
 import { isList, isObject, readNextToken, readObject } from './resources.ts';
@@ -22,13 +22,13 @@ const PAGE_SIZE = 100;
 export class PlatformCatalog implements FileCatalog {
   readonly #api: Api;
   readonly #filesUrl: string;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #caller: Caller;
 
   /** @param baseUrl - without a trailing slash. */
   constructor(http: Http, baseUrl: string, caller: Caller) {
-    this.#api = new Api(http, caller.token);
+    this.#api = new Api(http, tokensOf(caller));
     this.#filesUrl = `${baseUrl}/v1/files`;
-    this.#headers = { ...caller.identityHeaders, authorization: `Bearer ${caller.token}` };
+    this.#caller = caller;
   }
 
   /** Gets a page of the bot's files, or those with some ids (test/conformance/CONTRACT.md, List files). */
@@ -102,7 +102,7 @@ export class PlatformCatalog implements FileCatalog {
   }
 
   #request(botId: string, url: URL): Pick<ApiRequest, 'url' | 'headers'> {
-    return { url, headers: { ...this.#headers, 'x-bot-id': botId } };
+    return { url, headers: botHeaders(this.#caller, botId) };
   }
 
   #ask<T>(

@@ -1,7 +1,7 @@
 import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failure.ts';
 import type { UpsertBody } from '../domain/limits.ts';
 import type { FilePlatform, OutgoingContent, UploadAddress, UpsertedFile } from '../domain/file-catalog.ts';
-import { Api, isSuccess, type Caller } from './api.ts';
+import { Api, botHeaders, isSuccess, tokensOf, type Caller } from './api.ts';
 import { redirected, type Answer } from './failures.ts';
 import type { Http } from './http.ts';
 import { contentBody } from './open-body.ts';
@@ -20,7 +20,7 @@ export class PlatformFiles implements FilePlatform {
     this.#http = http;
     this.#filesUrl = new URL(`${baseUrl}/v1/files`);
     this.#caller = caller;
-    this.#api = new Api(http, caller.token);
+    this.#api = new Api(http, tokensOf(caller));
   }
 
   /**
@@ -32,12 +32,7 @@ export class PlatformFiles implements FilePlatform {
       {
         method: 'PUT',
         url: this.#filesUrl,
-        headers: {
-          ...this.#caller.identityHeaders,
-          authorization: `Bearer ${this.#caller.token}`,
-          'x-bot-id': botId,
-          'content-type': 'application/json',
-        },
+        headers: { ...botHeaders(this.#caller, botId), 'content-type': 'application/json' },
         body: JSON.stringify(body),
       },
       signal,

@@ -1,6 +1,6 @@
 import { failed, type OptionalFailure, type Outcome } from '../domain/failure.ts';
 import type { FileKey } from '../domain/key.ts';
-import { type Caller, isSegment } from './api.ts';
+import { botHeaders, type Caller, isSegment } from './api.ts';
 import type { Http } from './http.ts';
 import { allPages, Requester, type RequestRetries } from './requester.ts';
 import { failureOfOptional } from './failures.ts';
@@ -45,11 +45,7 @@ export class PlatformLookups {
   constructor(http: Http, baseUrl: string, botId: string, caller: Caller, retries: RequestRetries) {
     this.#requester = new Requester(http, caller.token, retries);
     this.#filesUrl = `${baseUrl}/v1/files`;
-    this.#headers = {
-      ...caller.identityHeaders,
-      authorization: `Bearer ${caller.token}`,
-      'x-bot-id': botId,
-    };
+    this.#headers = botHeaders(caller, botId);
   }
 
   /** Returns the passages that match a question best, the best first. */

@@ -36,7 +36,7 @@ export class Requester {
   /** @param secret - what requests authenticate with; no failure repeats it. */
   constructor(http: Http, secret: string, retries: RequestRetries) {
     this.#clock = http.clock;
-    this.#api = new Api(http, secret);
+    this.#api = new Api(http, [secret]);
     this.#retries = retries;
   }
 

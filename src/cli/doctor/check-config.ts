@@ -40,9 +40,11 @@ export function checkSecrets(
   emulator: boolean,
 ): Diagnosis[] {
   // Without notifications by chat a sync does not need the key, and the service often has no access to it.
+  const sourceTokens = config.sources.map((_, position) => `sources[${position}].token` as const);
   const missingKey = notifiesByChat(config) ? broken : doubtful;
   return [
     ...checkSecret(file, 'platform.token', credentials, broken),
+    ...sourceTokens.flatMap((field) => checkSecret(file, field, credentials, broken)),
     ...checkSecret(file, 'platform.chat.userKey', credentials, missingKey),
     ...checkSecret(file, 'service.control', credentials, emulator ? doubtful : broken),
     ...checkSecret(file, 'notify.webhook', credentials, broken),

@@ -1,5 +1,5 @@
 import ms from 'ms';
-import type { Config } from '../../config/config.ts';
+import { ownTokenPosition, type Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { LookupFailure, OptionalFailure } from '../../domain/failure.ts';
 import type { PlatformAdministration } from '../../platform/administration.ts';
@@ -40,7 +40,14 @@ export async function checkPlatform(examination: Examination): Promise<Diagnosis
   const found = await checkWorkspace(config, administration(), signal);
   // A second request would be refused, too.
   if (worst(found) !== EXIT.ok || credentials.lacking('files').length > 0) return found;
-  return [...found, ...(await checkOperations(examination)), ...(await checkUsage(examination))];
+  const own = config.sources.flatMap(({ botId, token }) => (token === null ? [] : [botId]));
+  const accepted = await checkAccess(config, own, session, signal);
+  if (worst(accepted) !== EXIT.ok) return [...found, ...accepted];
+  return [
+    ...[...found, ...accepted],
+    ...(await checkOperations(examination)),
+    ...(await checkUsage(examination)),
+  ];
 }
 
 /** Checks the token, the bots, the integration and the clock with the platform. */
@@ -65,9 +72,12 @@ function notAsked(reason: string): Diagnosis[] {
   return [doubtful('token', `was not checked: ${reason}`, null)];
 }
 
-function checkBots({ platform, sources }: Config, bots: readonly BotSummary[]): Diagnosis[] {
+/** Bots with a token of their own may be of another workspace. */
+function checkBots(config: Config, bots: readonly BotSummary[]): Diagnosis[] {
+  const { platform, sources } = config;
   const ids = new Set<string>(sources.map(({ botId }) => botId));
   if (platform.botId !== null) ids.add(platform.botId);
+  for (const id of ids) if (ownTokenPosition(config, id) !== -1) ids.delete(id);
   return [...ids].map((id) => {
     const own = sources.filter(({ botId }) => botId === id).map(({ name }) => name);
     const use = own.length === 0 ? '' : `, for ${own.join(', ')}`;
@@ -132,19 +142,10 @@ export async function checkToken(
   reason: string,
   signal: AbortSignal,
 ): Promise<Diagnosis[]> {
-  const catalog = clients.catalog();
-  if (catalog === null) return notAsked(`platform.operations is "specified", and ${reason}`);
-  const found: Diagnosis[] = [];
-  for (const botId of new Set(config.sources.map((source) => source.botId))) {
-    const listed = await catalog.list(botId, { kind: 'ids', ids: [NO_FILE] }, signal);
-    const diagnosis =
-      listed.kind === 'ok'
-        ? fine('token', `the platform accepts it for the files of bot ${botId}`)
-        : diagnoseToken(config, botId, listed.failure);
-    found.push(diagnosis);
-    // A token that is refused for one bot, or a platform that is unreachable, would fail for all bots.
-    if (diagnosis.finding.check === 'token' && diagnosis.finding.status === 'fail') return found;
-  }
+  if (clients.catalog() === null) return notAsked(`platform.operations is "specified", and ${reason}`);
+  const bots = config.sources.map(({ botId }) => botId);
+  const found = await checkAccess(config, bots, clients, signal);
+  if (worst(found) !== EXIT.ok) return found;
   return [
     ...found,
     doubtful('bots', `were not looked up: ${reason}`, null),
@@ -152,8 +153,35 @@ export async function checkToken(
   ];
 }
 
-function diagnoseToken({ platform: { token } }: Config, botId: string, failure: OptionalFailure): Diagnosis {
-  const place = token === null ? '' : ` (from ${secretPlace(token)})`;
+/** Checks whether the platform accepts the tokens of bots for their files. */
+async function checkAccess(
+  config: Config,
+  bots: readonly string[],
+  clients: Clients,
+  signal: AbortSignal,
+): Promise<Diagnosis[]> {
+  const catalog = clients.catalog();
+  const found: Diagnosis[] = [];
+  if (catalog === null) return found;
+  for (const botId of new Set(bots)) {
+    const listed = await catalog.list(botId, { kind: 'ids', ids: [NO_FILE] }, signal);
+    const diagnosis =
+      listed.kind === 'ok'
+        ? fine('token', `the platform accepts it for the files of bot ${botId}`)
+        : diagnoseToken(config, botId, listed.failure);
+    found.push(diagnosis);
+    // A token that is refused for one bot, or a platform that is unreachable, would fail for all bots of the token.
+    const isOwn = ownTokenPosition(config, botId) !== -1;
+    if (!isOwn && diagnosis.finding.check === 'token' && diagnosis.finding.status === 'fail') return found;
+  }
+  return found;
+}
+
+function diagnoseToken(config: Config, botId: string, failure: OptionalFailure): Diagnosis {
+  const position = ownTokenPosition(config, botId);
+  const field = position === -1 ? 'platform.token' : `sources[${position}].token`;
+  const token = position === -1 ? config.platform.token : config.sources[position]?.token;
+  const place = token == null ? '' : ` (from ${secretPlace(token)})`;
   const message = `the files of bot ${botId} cannot be listed: ${failure.message}`;
   switch (failure.kind) {
     case 'credentials':
@@ -161,8 +189,8 @@ function diagnoseToken({ platform: { token } }: Config, botId: string, failure: 
         'token',
         message,
         failure.scope === 'all'
-          ? `check platform.token${place}`
-          : `check the bot's id, and that platform.token${place} is of its workspace`,
+          ? `check ${field}${place}`
+          : `check the bot's id, and that ${field}${place} is of its workspace`,
         EXIT.credentials,
       );
     case 'not-served':

@@ -8,7 +8,7 @@ import { PlatformLookups } from '../../platform/lookups.ts';
 import { PlatformUsage } from '../../platform/usage.ts';
 import { Webhook } from '../../platform/webhook.ts';
 import type { Http } from '../../platform/http.ts';
-import { identityHeaders } from '../../platform/api.ts';
+import { identityHeaders, type Caller } from '../../platform/api.ts';
 import type { RequestRetries } from '../../platform/requester.ts';
 import { SyncError } from '../sync-error.ts';
 import type { Credentials } from './credentials.ts';
@@ -47,26 +47,28 @@ export function createClients(
 ): Clients {
   const { baseUrl, chatUrl, workspaceId, webhookId } = credentials;
   let files: PlatformFiles | null = null;
+  const callerOfFiles = (): Caller => {
+    const tokens = credentials.sourceTokens();
+    const [token = ''] = tokens.values();
+    return { token, tokens, identityHeaders: identityHeaders(platform.identity) };
+  };
   return {
     files: () => {
       if (files !== null) return files;
       credentials.demand('files');
-      const caller = { token: credentials.token(), identityHeaders: identityHeaders(platform.identity) };
-      files = new PlatformFiles(http, baseUrl, caller);
+      files = new PlatformFiles(http, baseUrl, callerOfFiles());
       return files;
     },
     catalog: () => {
       if (platform.operations === 'specified') return null;
       credentials.demand('files');
-      const caller = { token: credentials.token(), identityHeaders: identityHeaders(platform.identity) };
-      return new PlatformCatalog(http, baseUrl, caller);
+      return new PlatformCatalog(http, baseUrl, callerOfFiles());
     },
     contents: () => new PlatformContents(http),
     lookups: (botId) => {
       credentials.demand('files');
       demandOptional(platform);
-      const caller = { token: credentials.token(), identityHeaders: identityHeaders(platform.identity) };
-      return new PlatformLookups(http, baseUrl, botId, caller, retries);
+      return new PlatformLookups(http, baseUrl, botId, callerOfFiles(), retries);
     },
     administration: () => {
       credentials.demand('admin');
@@ -84,7 +86,7 @@ export function createClients(
       credentials.demand('conversation');
       const botId = conversationBot({ platform, sources });
       const own = alone === 'alone' ? {} : platform.identity;
-      const caller = { token: credentials.token(), botId, identity: { ...own, ...identity } };
+      const caller = { token: credentials.tokenOf(botId), botId, identity: { ...own, ...identity } };
       return new PlatformConversations(http, baseUrl, caller, retries);
     },
     chat: () => {

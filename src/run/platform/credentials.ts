@@ -1,4 +1,4 @@
-import type { SecretReference } from '../../config/config.ts';
+import { ownTokenPosition, type SecretReference } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { ConfigProblem } from '../../config/problem.ts';
 import { requirePlatform, type PlatformUse } from '../../config/require-platform.ts';
@@ -6,7 +6,12 @@ import { resolveSecret, type SecretResult } from '../../config/secrets.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
 import { configurationError, partsOf, SyncError } from '../sync-error.ts';
 
-export type SecretField = 'platform.token' | 'platform.chat.userKey' | 'service.control' | 'notify.webhook';
+export type SecretField =
+  | 'platform.token'
+  | 'platform.chat.userKey'
+  | `sources[${number}].token`
+  | 'service.control'
+  | 'notify.webhook';
 
 /** Minimum length in characters: anyone who reaches the page may guess the secret. */
 const SHORTEST_CONTROL_SECRET = 16;
@@ -63,9 +68,24 @@ export class Credentials {
     if (problems.length > 0) throw configurationError(problems);
   }
 
-  /** Returns the access token. Throws `SyncError` if it cannot be read. */
+  /** Returns the access token of the workspace. Throws `SyncError` if it cannot be read. */
   token(): string {
     return this.#use('platform.token');
+  }
+
+  /** Returns the access token for a bot. Throws `SyncError` if it cannot be read. */
+  tokenOf(botId: string): string {
+    return this.#use(this.#tokenField(botId));
+  }
+
+  /** Returns the tokens of all sources, by bot. Throws `SyncError` if one cannot be read. */
+  sourceTokens(): Map<string, string> {
+    return new Map(this.#loaded.config.sources.map(({ botId }) => [botId, this.tokenOf(botId)]));
+  }
+
+  #tokenField(botId: string): SecretField {
+    const position = ownTokenPosition(this.#loaded.config, botId);
+    return position === -1 || this.#emulator !== null ? 'platform.token' : `sources[${position}].token`;
   }
 
   /** Returns the key of the chat user. Throws `SyncError` if it cannot be read. */
@@ -94,11 +114,13 @@ export class Credentials {
 
   /** Returns the configured reference of a secret; `null`: there is none, or the emulator replaces it. */
   referenceOf(field: SecretField): SecretReference | null {
-    const { platform, service, notify } = this.#loaded.config;
+    const { platform, sources, service, notify } = this.#loaded.config;
     if (field === 'service.control') return service.control;
     if (field === 'notify.webhook') return notify?.place.kind === 'webhook' ? notify.place.url : null;
     if (this.#emulator !== null) return null;
-    return field === 'platform.token' ? platform.token : (platform.chat?.userKey ?? null);
+    if (field === 'platform.token') return platform.token;
+    if (field === 'platform.chat.userKey') return platform.chat?.userKey ?? null;
+    return sources.find((_, position) => field === `sources[${position}].token`)?.token ?? null;
   }
 
   /** Returns a secret, or the reason why it cannot be read; `null`: not configured. */
@@ -115,7 +137,7 @@ export class Credentials {
     if (field === 'notify.webhook') return this.#readWebhook();
     if (this.#emulator !== null) {
       const { token, userKey } = this.#emulator;
-      return { kind: 'ok', value: field === 'platform.token' ? token : userKey, warnings: [] };
+      return { kind: 'ok', value: field === 'platform.chat.userKey' ? userKey : token, warnings: [] };
     }
     const reference = this.referenceOf(field);
     return reference === null ? null : resolveSecret(reference, this.#env);
@@ -147,7 +169,7 @@ export class Credentials {
       const place = `${this.#loaded.file}: ${field}`;
       const message = `${place}: ${found.message}`;
       const { file, locate } = this.#loaded;
-      const problem = { file, position: locate(field.split('.')), field, message: found.message };
+      const problem = { file, position: locate(parseField(field)), field, message: found.message };
       throw new SyncError('configuration', {
         ...{ place, ...partsOf(found.message), message },
         problems: [problem],
@@ -165,4 +187,11 @@ export class Credentials {
 
 function isWebAddress(text: string): boolean {
   return /^https?:\/\//iu.test(text) && URL.canParse(text);
+}
+
+/** Returns the path of a field such as `sources[0].token`. */
+function parseField(field: SecretField): (string | number)[] {
+  return [...field.matchAll(/\[(\d+)\]|[^.[]+/gu)].map(([name, position]) =>
+    position === undefined ? name : Number(position),
+  );
 }

@@ -90,7 +90,7 @@ export class PlatformAccess {
    */
   get fingerprint(): string {
     const { platform, upload } = this.#input.loaded.config;
-    const made = [platform, this.credentials.token(), upload, this.#longestPauseMs];
+    const made = [platform, [...this.credentials.sourceTokens()], upload, this.#longestPauseMs];
     return createHash('sha256').update(JSON.stringify(made)).digest('hex');
   }
 

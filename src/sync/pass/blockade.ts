@@ -1,3 +1,4 @@
+import { ownTokenPosition, type Config } from '../../config/config.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
 import type { Emit, Refusal } from '../events.ts';
 
@@ -5,7 +6,12 @@ import type { Emit, Refusal } from '../events.ts';
 export class Blockade {
   #all: string | null = null;
   readonly #bots = new Map<string, string>();
+  readonly #hasOwnToken: (botId: string) => boolean;
   #quota: string | null = null;
+
+  constructor({ sources }: Pick<Config, 'sources'>) {
+    this.#hasOwnToken = (botId) => ownTokenPosition({ sources }, botId) !== -1;
+  }
 
   get isOn(): boolean {
     return this.refusal !== null || this.shortage !== null;
@@ -25,7 +31,7 @@ export class Blockade {
   note(failure: PlatformFailure, botId: string): void {
     switch (failure.kind) {
       case 'credentials':
-        if (failure.scope === 'all') this.#all ??= failure.message;
+        if (failure.scope === 'all' && !this.#hasOwnToken(botId)) this.#all ??= failure.message;
         else if (!this.#bots.has(botId)) this.#bots.set(botId, failure.message);
         break;
       case 'quota':
@@ -39,7 +45,8 @@ export class Blockade {
 
   /** Returns why nothing can be sent for a bot now, or nothing that needs more storage; `null` if it can. */
   reasonAgainst(botId: string, needsRoom: boolean): string | null {
-    return this.#all ?? this.#bots.get(botId) ?? (needsRoom ? this.#quota : null);
+    const shared = this.#hasOwnToken(botId) ? null : this.#all;
+    return shared ?? this.#bots.get(botId) ?? (needsRoom ? this.#quota : null);
   }
 }
 

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { realTimer } from '../../service/system-clock.ts';
+import { Blockade } from './blockade.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { ServedCatalog } from '../catalog/served-catalog.ts';
 import { Claims } from '../plan/claims.ts';
@@ -59,7 +60,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
     bulk: (exchange, sizeBytes) => transfers.run('bulk', sizeBytes, exchange),
     fresh: (exchange, sizeBytes) => transfers.run('fresh', sizeBytes, exchange),
     walkStates: new Map(),
-    round: newRound(0),
+    round: newRound(0, new Blockade(config)),
     fail: () => {
       failed.abort();
     },

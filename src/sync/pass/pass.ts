@@ -17,7 +17,7 @@ import { newRound, type PassContext, type SyncContext } from './sync-context.ts'
 import { finishSource } from './finish-source.ts';
 import { Workers } from './workers.ts';
 import type { Emit } from '../events.ts';
-import type { Blockade } from './blockade.ts';
+import { Blockade } from './blockade.ts';
 import type { SendAgain } from './note-status.ts';
 
 /**
@@ -43,7 +43,7 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     syncContext.claims.meet(found);
     input.onFound?.(found);
     const isFirst = syncContext.round.pass === 0;
-    syncContext.round = newRound(state.nextPassNumber(), input.blockade);
+    syncContext.round = newRound(state.nextPassNumber(), input.blockade ?? new Blockade(syncContext.config));
     // Running work may change records before the pass reads them.
     syncContext.round.hadRescans = syncContext.keyLocks.count > 0;
     const context = passContext(syncContext, input, workers);

@@ -193,7 +193,7 @@ export function planningTime({ platform, state, clock, beganAt }: PlanningInput)
 type PlanningInput = Pick<SyncContext, 'platform' | 'state' | 'clock' | 'beganAt'>;
 
 /** Begins a round, with no known refusals by default. */
-export function newRound(pass: number, blockade = new Blockade()): Round {
+export function newRound(pass: number, blockade: Blockade): Round {
   return {
     pass,
     blockade,

@@ -10,6 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { secretReferences } from '../../config/secrets.ts';
 import { emulatorDirectory, type Config, type SourceConfig } from '../../config/config.ts';
 import { SCHEMA_COPY } from '../../config/find-config.ts';
 import { problemOfIgnorePattern } from '../../domain/pattern.ts';
@@ -153,8 +154,7 @@ function readIgnoreFile(directory: string): string[] | 'too-large' {
  * files next to it.
  */
 function protectedFiles(config: Config): { readonly whole: readonly string[]; readonly stem: string } {
-  const { platform, service, cluster } = config;
-  const secrets = [platform.token, platform.chat?.userKey, service.control, cluster?.database];
+  const secrets = [...secretReferences(config).map(({ reference }) => reference), config.cluster?.database];
   const schema = join(dirname(config.file), SCHEMA_COPY);
   const whole = [
     config.file,
