@@ -180,8 +180,8 @@ async function checkAccess(
 function diagnoseToken(config: Config, botId: string, failure: OptionalFailure): Diagnosis {
   const position = ownTokenPosition(config, botId);
   const field = position === -1 ? 'platform.token' : `sources[${position}].token`;
-  const token = position === -1 ? config.platform.token : config.sources[position]?.token;
-  const place = token == null ? '' : ` (from ${secretPlace(token)})`;
+  const token = position === -1 ? config.platform.token : (config.sources[position]?.token ?? null);
+  const place = token === null ? '' : ` (from ${secretPlace(token)})`;
   const message = `the files of bot ${botId} cannot be listed: ${failure.message}`;
   switch (failure.kind) {
     case 'credentials':
