@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startBlackHole } from './black-hole.ts';
 import { outOfOrder } from './fault-world.ts';
+import { openHost } from './host-here.ts';
 import { createHosts, LEASE_MS, type Host, type Hosts } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
 
@@ -45,8 +46,8 @@ test(
     mkdirSync(other);
     const database = await startBlackHole('127.0.0.1', server.port);
     onTestFinished(() => database.close());
-    const host = hosts.host('web1', { databaseUrl: database.lead(server.url(hosts.database)) });
-    const running = host.launch();
+    const host = openHost(hosts, 'web1', { databaseUrl: database.lead(hosts.databaseUrl) });
+    await host.sync.start();
     await expect.poll(() => keysOf(hosts, 'bot-1'), PATIENCE).toEqual(files);
 
     // Another bot. For a moment the ledger does not know of that: the line to it is slow.
@@ -64,8 +65,5 @@ test(
     const both = [...files.map((name) => `en/${name}`), ...files];
     await expect.poll(() => keysOf(hosts, 'bot-2').sort(), PATIENCE).toEqual(both.sort());
     expect(await astray(hosts)).toEqual([]);
-
-    running.child.kill('SIGTERM');
-    await running.ended;
   },
 );
