@@ -85,6 +85,10 @@ export class WatchedFiles {
       else polled.add(file);
       this.#wake.abort();
     });
+    // Every difference that a poll finds: chokidar makes no event of a file with an older date, nor of a second change within 50 ms.
+    watcher.on('raw', () => {
+      this.#wake.abort();
+    });
     watcher.on('error', () => {
       this.#wake.abort();
     });

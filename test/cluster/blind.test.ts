@@ -1,9 +1,10 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Ended, Running } from '../cli/binary.ts';
+import type { Ended } from '../cli/binary.ts';
 import { outOfOrder, PATIENCE } from './fault-world.ts';
-import { LEASE_MS, type Host, type Hosts } from './hosts.ts';
+import { launchHere, type DaemonHere } from './host-here.ts';
+import { LEASE_MS, type Host, type HostOptions, type Hosts } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
 import { createShare, FILES, keysOf } from './shared-files.ts';
 
@@ -18,24 +19,25 @@ interface MountingHost extends Host {
   /** Leaves nothing in the place of the share. */
   readonly lose: () => void;
   readonly mountPoint: string;
-  running: Running | null;
+  /** Starts its daemon. */
+  readonly begin: () => Promise<DaemonHere>;
 }
 
 function mountingHost(hosts: Hosts, name: string, isMounted = true): MountingHost {
   const mountPoint = join(dirname(hosts.share), name, 'docs');
-  const host = hosts.host(name, {
+  const options: HostOptions = {
     config: {
       sources: [{ name: 'docs', directory: mountPoint }],
       removals: { mode: 'delete', delay: '200ms', maxFraction: 1, maxCount: 10_000 },
     },
-  });
+  };
   const lose = (): void => {
     rmSync(mountPoint, { recursive: true, force: true });
   };
   const mounting: MountingHost = {
-    ...host,
+    ...hosts.host(name, options),
     mountPoint,
-    running: null,
+    begin: () => launchHere(hosts, name, options),
     lose,
     mount: () => {
       lose();
@@ -49,11 +51,6 @@ function mountingHost(hosts: Hosts, name: string, isMounted = true): MountingHos
   if (isMounted) mounting.mount();
   else mounting.unmount();
   return mounting;
-}
-
-function launch(host: MountingHost): MountingHost {
-  host.running = host.launch();
-  return host;
 }
 
 /** Runs a command until it ends as it should. */
@@ -73,12 +70,12 @@ test.each([
   'a host with an %s directory takes nothing, also when the holder dies: one that sees the files does',
   async (kind, halt, reason) => {
     const hosts = await createShare(server);
-    const healthy = launch(mountingHost(hosts, 'web3'));
+    const healthy = await mountingHost(hosts, 'web3').begin();
     await expect.poll(() => keysOf(hosts), PATIENCE).toEqual(FILES);
     const blind = mountingHost(hosts, 'web1', false);
     if (kind === 'other')
       writeFileSync(join(blind.mountPoint, 'not-mounted'), 'the share is not mounted here');
-    launch(blind);
+    await blind.begin();
     const words = `web1 does not see docs: ${blind.mountPoint} ${reason}`;
     await untilSaid(() => healthy.run('cluster', 'status'), words, 0);
     await untilSaid(
@@ -94,10 +91,10 @@ test.each([
       { name: 'web1', hindrances: [{ kind: 'unseen', source: 'docs', halt }] },
       { name: 'web3', hindrances: [] },
     ]);
-    launch(mountingHost(hosts, 'web2'));
+    await mountingHost(hosts, 'web2').begin();
     await outOfOrder(LEASE_MS);
     expect(await hosts.holder()).toBe('web3');
-    healthy.running?.child.kill('SIGKILL');
+    await healthy.kill();
     await expect.poll(() => hosts.holder(), PATIENCE).not.toBe('web3');
     expect(await hosts.holder()).toBe('web2');
     const epochs = await hosts.sql(`SELECT epoch::integer FROM botsync.unit WHERE name = 'docs'`);
@@ -110,9 +107,10 @@ test.each(['unmount', 'lose'] as const)(
   'a holder that goes blind (%s) lets go of it, and nothing is removed',
   async (how) => {
     const hosts = await createShare(server);
-    const holder = launch(mountingHost(hosts, 'web1'));
+    const holder = mountingHost(hosts, 'web1');
+    await holder.begin();
     await expect.poll(() => keysOf(hosts), PATIENCE).toEqual(FILES);
-    launch(mountingHost(hosts, 'web2'));
+    await mountingHost(hosts, 'web2').begin();
     await expect.poll(() => hosts.sql('SELECT name FROM botsync.host'), PATIENCE).toHaveLength(2);
     holder[how]();
     await expect.poll(() => hosts.holder(), PATIENCE).toBe('web2');
@@ -129,9 +127,10 @@ test.each(['unmount', 'lose'] as const)(
 
 test('where no host sees the files one holds the unit and halts, and it goes to the first that sees them again', async () => {
   const hosts = await createShare(server);
-  const one = launch(mountingHost(hosts, 'web1'));
+  const [one, other] = [mountingHost(hosts, 'web1'), mountingHost(hosts, 'web2')];
+  await one.begin();
   await expect.poll(() => keysOf(hosts), PATIENCE).toEqual(FILES);
-  const other = launch(mountingHost(hosts, 'web2'));
+  await other.begin();
   await expect.poll(() => hosts.sql('SELECT name FROM botsync.host'), PATIENCE).toHaveLength(2);
   const away = join(hosts.share, 'away');
   renameSync(join(hosts.share, 'docs'), away);
@@ -156,10 +155,11 @@ test('where no host sees the files one holds the unit and halts, and it goes to 
 
 test('a host that begins with an empty directory leaves the unit to one that has files', async () => {
   const hosts = await createShare(server);
-  const empty = launch(mountingHost(hosts, 'web1', false));
+  const empty = mountingHost(hosts, 'web1', false);
+  await empty.begin();
   await expect.poll(() => hosts.holder(), PATIENCE).toBe('web1');
   await untilSaid(() => empty.run('status'), 'In sync', 0);
-  launch(mountingHost(hosts, 'web2'));
+  await mountingHost(hosts, 'web2').begin();
   await expect.poll(() => hosts.holder(), PATIENCE).toBe('web2');
   await expect.poll(() => keysOf(hosts), PATIENCE).toEqual(FILES);
   await untilSaid(() => empty.run('status'), `does not see docs: ${empty.mountPoint} has no files`, 0);
@@ -170,11 +170,10 @@ test('a single pass of a host that does not see the files leaves them to another
   const blind = mountingHost(hosts, 'web1');
   expect(await blind.run('sync', '--once')).toMatchObject({ code: 0 });
   blind.unmount();
-  const healthy = launch(mountingHost(hosts, 'web2'));
+  const healthy = await mountingHost(hosts, 'web2').begin();
   await expect.poll(() => hosts.holder(), PATIENCE).toBe('web2');
   // Free for a moment: it could be taken.
-  healthy.running?.child.kill('SIGTERM');
-  await healthy.running?.ended;
+  await healthy.stop();
   const alone = await blind.run('sync', '--once');
   expect(alone.code, alone.stderr).toBe(5);
   // One that sees them is up, and about to take it.

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { launchHere } from './host-here.ts';
 import { createHosts } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
 
@@ -25,17 +26,17 @@ describe('a record in the ledger that somebody made nonsense of', { timeout: 240
     }));
     hosts.write('docs/a.md', 'first');
     hosts.write('faq/a.md', 'first');
-    const web1 = hosts.host('web1', { config: { sources } });
-    const before = web1.launch();
+    const options = { config: { sources } };
+    const before = await launchHere(hosts, 'web1', options);
     await expect
       .poll(async () => (await hosts.sql(`SELECT 1 FROM botsync.entry WHERE tbl = 'pass'`)).length, PATIENCE)
       .toBe(2);
-    before.child.kill('SIGTERM');
-    await before.ended;
+    await before.stop();
     await hosts.sql(garble);
 
     const said = `a record of docs in the ledger cannot be read: ${words}`;
     const fix = 'delete this row, or restore a backup of the database';
+    const web1 = hosts.host('web1', options);
     // Whoever reads the ledger is told, as far as that record matters for the answer.
     for (const args of [['status'], ['ls']]) {
       const { code, stderr } = await web1.run(...args);
@@ -46,13 +47,11 @@ describe('a record in the ledger that somebody made nonsense of', { timeout: 240
     const once = await web1.run('sync', '--once');
     expect(once).toMatchObject({ code: 3, stderr: expect.stringContaining(said) as string });
 
-    const running = web1.launch();
-    let log = '';
-    running.child.stderr?.on('data', (text: string) => (log += text));
+    const running = await launchHere(hosts, 'web1', options);
     hosts.write('faq/b.md', 'second');
     await expect.poll(() => hosts.content('faq/b.md'), PATIENCE).toBe('second');
     await expect
-      .poll(() => log.replaceAll('\\"', '"'), PATIENCE)
+      .poll(() => running.log.join('\n'), PATIENCE)
       .toContain(`docs cannot be synced by this host: ${said}`);
     await expect
       .poll(() => web1.run('status'), PATIENCE)
@@ -68,16 +67,14 @@ describe('a record in the ledger that somebody made nonsense of', { timeout: 240
     );
     hosts.write('docs/b.md', 'third');
     await expect.poll(() => hosts.content('docs/b.md'), PATIENCE).toBe('third');
-    running.child.kill('SIGTERM');
-    expect((await running.ended).code).toBe(0);
+    await running.stop();
   });
 });
 
 test('rows of hosts and units that somebody made nonsense of stop nobody', { timeout: 120_000 }, async () => {
   const hosts = await createHosts(server);
-  const [web1, web2] = [hosts.host('web1'), hosts.host('web2')];
   hosts.write('docs/a.md', 'first');
-  const running = web1.launch();
+  const [web1, web2] = [await launchHere(hosts, 'web1'), hosts.host('web2')];
   await expect.poll(() => hosts.content('a.md'), PATIENCE).toBe('first');
   await hosts.sql(`
     INSERT INTO botsync.host (name, instance, beat, is_visitor, version, units, hindrances) VALUES
@@ -95,6 +92,5 @@ test('rows of hosts and units that somebody made nonsense of stop nobody', { tim
   expect(await web1.run('status')).toMatchObject({ code: 0, stderr: '' });
   expect(await web2.run('cluster', 'status')).toMatchObject({ stderr: '' });
   expect(await web2.run('sync', '--once')).toMatchObject({ code: 6 });
-  running.child.kill('SIGTERM');
-  expect((await running.ended).code).toBe(0);
+  await web1.stop();
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openSync, type Sync } from '../../src/run/botsync.ts';
 import { askDaemon } from '../../src/service/daemon-socket.ts';
+import { startBlackHole } from './black-hole.ts';
 import type { Host, HostOptions, Hosts } from './hosts.ts';
 
 /** A host in this process. It ends with the test. */
@@ -14,6 +15,14 @@ export interface HostHere extends Host {
   readonly ask: (method: 'GET' | 'POST', target: string) => Promise<string>;
   /** A metric of its daemon; `NaN`: there is none of this name. */
   readonly metric: (name: string) => Promise<number>;
+}
+
+/** A host whose daemon runs in this process. */
+export interface DaemonHere extends HostHere {
+  /** Ends the daemon in order. */
+  readonly stop: () => Promise<void>;
+  /** Ends the daemon as a kill does: the ledger hears nothing of it. */
+  readonly kill: () => Promise<void>;
 }
 
 /** Longer than an answer takes, milliseconds. */
@@ -47,4 +56,22 @@ export function openHost(
   const metric = async (metricName: string): Promise<number> =>
     Number(new RegExp(`^${metricName} (.*)$`, 'mu').exec(await ask('GET', '/metrics'))?.[1]);
   return { ...host, sync, log, ask, metric };
+}
+
+/** Starts the daemon of a host in this process. */
+export async function launchHere(hosts: Hosts, name: string, options: HostOptions = {}): Promise<DaemonHere> {
+  const url = new URL(options.databaseUrl ?? hosts.databaseUrl);
+  const way = await startBlackHole('127.0.0.1', Number(url.port));
+  onTestFinished(() => way.close());
+  const host = openHost(hosts, name, { ...options, databaseUrl: way.lead(url.href) });
+  await host.sync.start();
+  const stop = async (): Promise<void> => {
+    await host.sync[Symbol.asyncDispose]();
+  };
+  const kill = async (): Promise<void> => {
+    await way.refuse();
+    await stop();
+    await way.heal();
+  };
+  return { ...host, stop, kill };
 }

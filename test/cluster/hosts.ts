@@ -16,6 +16,7 @@ export interface Hosts {
   readonly share: string;
   /** The name of the database. */
   readonly database: string;
+  readonly databaseUrl: string;
   readonly write: (path: string, content: string | Buffer) => void;
   /** What the platform has of a file, as text; `null`: it has none. */
   readonly content: (key: string) => string | null;
@@ -109,6 +110,7 @@ export async function createHosts(
   await sql(`INSERT INTO botsync.meta (version, state_version) VALUES (${LEDGER_VERSION}, ${STATE_VERSION})`);
   return {
     ...{ emulator, share, database, host, sql },
+    databaseUrl: server.url(database),
     write: (path, content) => {
       const file = join(share, path);
       mkdirSync(dirname(file), { recursive: true });

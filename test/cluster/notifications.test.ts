@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { Conversations } from '../../src/cluster/postgres/conversations.ts';
 import { DatabaseError } from '../../src/cluster/shared-ledger.ts';
 import type { Sql } from '../../src/cluster/postgres/sql.ts';
-import { createHosts, type Host, type Hosts } from './hosts.ts';
+import { launchHere } from './host-here.ts';
+import { createHosts, type Hosts } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
 
 const server = await serverOfFile();
@@ -49,21 +50,16 @@ async function countTold({ sql }: Hosts, subject: string): Promise<number> {
 async function launchBoth(hosts: Hosts) {
   const config = configOf(hosts);
   for (const unit of ['docs', 'news']) hosts.write(`${unit}/first.md`, '12');
-  const all = Object.fromEntries(NAMES.map((name) => [name, hosts.host(name, { config })])) as Record<
-    Name,
-    Host
-  >;
-  const running = { web1: all.web1.launch(), web2: all.web2.launch() };
+  const all = {
+    web1: await launchHere(hosts, 'web1', { config }),
+    web2: await launchHere(hosts, 'web2', { config }),
+  };
   await expect
     .poll(async () => [await hosts.holder('docs'), await hosts.holder('news')].sort(), PATIENCE)
     .toEqual(['web1', 'web2']);
-  const end = async (name: Name, signal: NodeJS.Signals): Promise<void> => {
-    running[name].child.kill(signal);
-    await running[name].ended;
-  };
   const holder = (await hosts.holder('docs')) as Name;
   const other = holder === 'web1' ? ('web2' as const) : ('web1' as const);
-  return { all, end, holder, other };
+  return { all, holder, other };
 }
 
 const BAD = { kind: 'status', status: 409, type: 'ResourceLockedConflict' } as const;
@@ -73,7 +69,7 @@ test('whoever holds a unit tells of it, and a takeover repeats nothing', { timeo
   const { emulator } = hosts;
   const texts = (): string[] => messagesIn(hosts).flatMap(({ text }) => text ?? []);
   const announced = (): string[] => messagesIn(hosts).flatMap(({ audioUrl }) => audioUrl ?? []);
-  const { all, end, holder, other } = await launchBoth(hosts);
+  const { all, holder, other } = await launchBoth(hosts);
   for (const unit of ['docs', 'news']) {
     emulator.faults.add({ operation: 'upsert', key: `${unit}/bad.md`, ...BAD, times: Infinity });
     hosts.write(`${unit}/bad.md`, 'x');
@@ -101,7 +97,7 @@ test('whoever holds a unit tells of it, and a takeover repeats nothing', { timeo
     )
     .toEqual([]);
 
-  await end(holder, 'SIGKILL');
+  await all[holder].kill();
   await expect.poll(() => hosts.holder('docs'), PATIENCE).toBe(other);
   // What it finds first is nothing new; then it tells of the end of all of it.
   emulator.faults.clear();
@@ -112,7 +108,7 @@ test('whoever holds a unit tells of it, and a takeover repeats nothing', { timeo
   // A test message goes there as well, beside a running service.
   await all[other].run('doctor', '--send-test');
   expect(texts().at(-1)).toBe(`botsync on ${other}: this is a test. Notifications of botsync arrive here.`);
-  await end(other, 'SIGTERM');
+  await all[other].stop();
   expect(texts()).toHaveLength(5);
   expect(announced()).toHaveLength(2);
   expect(emulator.listConversations('bot-1')).toHaveLength(1);
@@ -122,7 +118,7 @@ test('a trouble that all units share is told once a unit', { timeout: 150_000 },
   const hosts = await createHosts(server, { recordRequests: true });
   const { requests } = hosts.emulator;
   const texts = (): string[] => messagesIn(hosts).flatMap(({ text }) => text ?? []);
-  const { all, end, holder, other } = await launchBoth(hosts);
+  const { all, holder, other } = await launchBoth(hosts);
   hosts.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 401, times: Infinity });
   for (const unit of ['docs', 'news']) hosts.write(`${unit}/a.md`, 'x');
   await expect.poll(() => texts().length, PATIENCE).toBe(2);
@@ -130,7 +126,7 @@ test('a trouble that all units share is told once a unit', { timeout: 150_000 },
     expect(text).toMatch(/^botsync on web[12] \((?:docs|news)\): .* credentials: /u);
   await expect.poll(() => countTold(hosts, 'credentials'), PATIENCE).toBe(2);
   const [before, beforeNumber] = [texts(), requests.length];
-  await end(holder, 'SIGKILL');
+  await all[holder].kill();
   // It is refused as well: that is no news.
   const isRefused = (): boolean =>
     requests.slice(beforeNumber).some(({ key, status }) => key === 'docs/a.md' && status === 401);
@@ -139,7 +135,7 @@ test('a trouble that all units share is told once a unit', { timeout: 150_000 },
   hosts.emulator.faults.clear();
   await all[other].run('rescan');
   await expect.poll(() => texts().length, PATIENCE).toBe(4);
-  await end(other, 'SIGTERM');
+  await all[other].stop();
   const over = ['docs', 'news'].map(
     (unit) => `botsync on ${other} (${unit}): the platform no longer refuses the credentials.`,
   );
@@ -155,17 +151,17 @@ test('a summary is of one unit, and is sent once', { timeout: 150_000 }, async (
     .poll(() => hosts.sql("SELECT 1 FROM botsync.file WHERE body ->> 'verdict' IS NOT NULL"), PATIENCE)
     .toHaveLength(4);
   await expect.poll(() => countTold(hosts, 'summary'), PATIENCE).toBe(2);
-  for (const name of NAMES) await before.end(name, 'SIGTERM');
+  for (const name of NAMES) await before.all[name].stop();
   expect(messagesIn(hosts)).toEqual([]);
   // The last summary was an hour ago.
   await hosts.sql(`UPDATE botsync.entry SET body = jsonb_set(body::jsonb, '{body,told_at}',
     to_jsonb((body -> 'body' ->> 'told_at')::bigint - 3700000))::json WHERE tbl = 'told'`);
-  const { end } = await launchBoth(hosts);
+  const { all } = await launchBoth(hosts);
   const texts = (): string[] => messagesIn(hosts).flatMap(({ text }) => text ?? []);
   await expect.poll(() => texts().length, PATIENCE).toBe(2);
   for (const one of ['(docs): 2 files in sync (7 B)', '(news): 2 files in sync (5 B)'])
     expect(texts()).toContainEqual(expect.stringContaining(`${one}. Sent since `));
-  for (const name of NAMES) await end(name, 'SIGTERM');
+  for (const name of NAMES) await all[name].stop();
   expect(texts()).toHaveLength(2);
 });
 

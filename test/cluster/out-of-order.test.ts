@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FileEvent } from '../../src/run/botsync.ts';
 import { Clockwork } from './clockwork.ts';
-import { openHost } from './host-here.ts';
+import { launchHere, openHost } from './host-here.ts';
 import { createHosts } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
 
@@ -14,10 +14,9 @@ const PATIENCE = { timeout: 45_000, interval: 50 };
 test('a host that cannot make a working copy says so, lives on, and takes the unit when it can', async () => {
   const hosts = await createHosts(server);
   hosts.write('docs/a.md', 'first');
-  const web1 = hosts.host('web1');
-  const inTheWay = join(web1.directory, 'state.db.units');
+  const inTheWay = join(hosts.host('web1').directory, 'state.db.units');
   writeFileSync(inTheWay, 'no directory');
-  const running = web1.launch();
+  const web1 = await launchHere(hosts, 'web1');
   await expect
     .poll(() => web1.run('status'), PATIENCE)
     .toMatchObject({
@@ -26,8 +25,6 @@ test('a host that cannot make a working copy says so, lives on, and takes the un
     });
   rmSync(inTheWay);
   await expect.poll(() => hosts.content('a.md'), PATIENCE).toBe('first');
-  running.child.kill('SIGTERM');
-  expect((await running.ended).code).toBe(0);
 }, 120_000);
 
 test('a defect in the work on a unit ends that work alone, says where it was, and lets go of the unit', async () => {
@@ -86,8 +83,7 @@ test('a unit whose records the database does not let one host write goes to anot
   await hosts.sql(`CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA botsync TO reader;
     GRANT ALL ON ALL TABLES IN SCHEMA botsync TO reader; REVOKE INSERT, UPDATE, DELETE ON botsync.file FROM reader`);
   hosts.write('docs/a.md', 'first');
-  const web1 = hosts.host('web1', { databaseUrl: server.url(hosts.database, 'reader') });
-  const running = web1.launch();
+  const web1 = await launchHere(hosts, 'web1', { databaseUrl: server.url(hosts.database, 'reader') });
   await expect
     .poll(() => web1.run('status'), PATIENCE)
     .toMatchObject({
@@ -96,10 +92,6 @@ test('a unit whose records the database does not let one host write goes to anot
         'docs is synced by no host: the database refuses records of docs: permission denied for table file',
       ) as string,
     });
-  const web2 = hosts.host('web2').launch();
+  await launchHere(hosts, 'web2');
   await expect.poll(() => hosts.content('a.md'), PATIENCE).toBe('first');
-  for (const one of [running, web2]) {
-    one.child.kill('SIGTERM');
-    expect((await one.ended).code).toBe(0);
-  }
 }, 120_000);

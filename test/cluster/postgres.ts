@@ -111,6 +111,8 @@ interface Running {
 export class PostgresServer {
   readonly #setup: Setup;
   #running: Running | null = null;
+  /** Connections of `query` by their databases, until the server ends them. */
+  readonly #kept = new Map<string, Promise<pg.Client>>();
   #databases = 0;
   #snapshots = 0;
 
@@ -156,19 +158,36 @@ export class PostgresServer {
     return name;
   }
 
-  /** Runs SQL as superuser on a connection of its own and returns the rows, of the last statement that has any. */
+  /**
+   * Runs SQL as superuser and returns the rows, of the last statement that has any. On a connection that is kept: tests ask every
+   * few milliseconds, and a connection costs the server a process.
+   */
   async query(sql: string, database = 'postgres'): Promise<Record<string, unknown>[]> {
+    const client = await this.#keptConnection(database);
+    // Several statements in one string have several results, which the types do not know.
+    const results = [await client.query<Record<string, unknown>>(sql)].flat();
+    return results.at(-1)?.rows ?? [];
+  }
+
+  #keptConnection(database: string): Promise<pg.Client> {
+    const kept = this.#kept.get(database);
+    if (kept !== undefined) return kept;
     const client = new pg.Client({ connectionString: this.socketUrl(database) });
+    const forget = (): void => {
+      if (this.#kept.get(database) === connecting) this.#kept.delete(database);
+    };
     // A server that is killed says so here as well as in the answer.
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      // Several statements in one string have several results, which the types do not know.
-      const results = [await client.query<Record<string, unknown>>(sql)].flat();
-      return results.at(-1)?.rows ?? [];
-    } finally {
-      await client.end();
-    }
+    client.on('error', forget);
+    client.on('end', forget);
+    const connecting = client.connect().then(
+      () => client,
+      (error: unknown) => {
+        forget();
+        throw error;
+      },
+    );
+    this.#kept.set(database, connecting);
+    return connecting;
   }
 
   /** A connection of its own as superuser, which ends with the test. */

@@ -2,24 +2,21 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { POLL } from '../cli/running-daemon.ts';
-import { createHosts, type Host, type Hosts } from './hosts.ts';
+import { launchHere } from './host-here.ts';
+import { createHosts, type HostOptions, type Hosts } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
 
 const PASSWORD = 'pass-word-of-the-database';
 
 const server = await serverOfFile();
 
-/** Two hosts with two sources. */
-function hostsWithTwo(hosts: Hosts): Record<'web1' | 'web2', Host> {
+function withTwoSources(hosts: Hosts): HostOptions {
   mkdirSync(join(hosts.share, 'own'));
   const sources = [
     { name: 'docs', directory: join(hosts.share, 'docs'), keyPrefix: 'docs/' },
     { name: 'own', directory: join(hosts.share, 'own'), keyPrefix: 'own/' },
   ];
-  return {
-    web1: hosts.host('web1', { config: { sources } }),
-    web2: hosts.host('web2', { config: { sources } }),
-  };
+  return { config: { sources } };
 }
 
 const content = (hosts: Hosts, key: string): string | undefined =>
@@ -28,30 +25,29 @@ const content = (hosts: Hosts, key: string): string | undefined =>
 describe('what is on record', () => {
   test('is read from the ledger, on whichever host', async () => {
     const hosts = await createHosts(server);
-    const all = hostsWithTwo(hosts);
+    const options = withTwoSources(hosts);
     hosts.write('docs/a.md', 'first');
     hosts.write('own/b.md', 'second');
-    const web1 = all.web1.launch();
+    const web1 = await launchHere(hosts, 'web1', options);
     await expect
       .poll(() => [content(hosts, 'docs/a.md'), content(hosts, 'own/b.md')], POLL)
       .toEqual(['first', 'second']);
     await expect
       .poll(async () => (await hosts.sql("SELECT 1 FROM botsync.file WHERE state = 'synced'")).length, POLL)
       .toBe(2);
-    const web2 = all.web2.launch();
+    const web2 = await launchHere(hosts, 'web2', options);
     await expect
-      .poll(async () => (await all.web2.run('status', '--json')).lines()[0], POLL)
+      .poll(async () => (await web2.run('status', '--json')).lines()[0], POLL)
       .toMatchObject({
         sources: [
           { name: 'docs', files: 1 },
           { name: 'own', files: 1 },
         ],
       });
-    web2.child.kill('SIGTERM');
-    await web2.ended;
+    await web2.stop();
     // What web2 took when it joined goes back.
     await expect
-      .poll(async () => (await all.web2.run('status', '--json')).lines(), POLL)
+      .poll(async () => (await web2.run('status', '--json')).lines(), POLL)
       .toMatchObject([
         {
           sources: [
@@ -61,12 +57,12 @@ describe('what is on record', () => {
           daemon: null,
         },
       ]);
-    const words = await all.web2.run('status');
+    const words = await web2.run('status');
     expect(words.stdout).toMatch(/^docs: synced by web1; 1 file in sync, 5 B/mu);
 
     const asked = [
-      await all.web2.run('approve', 'docs'),
-      await all.web2.run('rescan', join(hosts.share, 'docs', 'a.md')),
+      await web2.run('approve', 'docs'),
+      await web2.run('rescan', join(hosts.share, 'docs', 'a.md')),
     ];
     expect(asked.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
       asked.map(() => ({ code: 0, stderr: '' })),
@@ -74,16 +70,14 @@ describe('what is on record', () => {
     expect(asked[0]?.stdout).toBe('No source is halted, so there is nothing to approve.\n');
     expect(asked[1]?.stdout).toBe('web1 was asked: rescan docs/a.md\n');
     await expect.poll(() => hosts.sql('SELECT * FROM botsync.wish'), POLL).toEqual([]);
-    web1.child.kill('SIGTERM');
-    const holder = await web1.ended;
-    expect(holder.stderr).toContain('another host asked for this: rescan docs');
-    expect(await all.web2.run('rescan', join(hosts.share, 'docs', 'a.md'))).toMatchObject({
+    await web1.stop();
+    expect(web1.log).toContainEqual(expect.stringContaining('another host asked for this: rescan docs'));
+    expect(await web2.run('rescan', join(hosts.share, 'docs', 'a.md'))).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('the source "docs" is not kept by a host just now') as string,
     });
 
-    for (const name of ['web1', 'web2'] as const) {
-      const host = all[name];
+    for (const host of [web1, web2]) {
       const status = await host.run('status', '--json');
       expect(status.lines()).toMatchObject([
         {

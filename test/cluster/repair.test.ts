@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { PATIENCE } from './fault-world.ts';
+import { launchHere } from './host-here.ts';
 import { createHosts } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
 
@@ -9,9 +10,8 @@ test('verify --repair compares, and has the hosts that hold the units repair wha
   const hosts = await createHosts(server);
   const { emulator } = hosts;
   const config = { verify: { every: null, repair: false } };
-  const all = ['web1', 'web2'].map((name) => hosts.host(name, { config }));
   for (const name of ['a.md', 'b.md']) hosts.write(`docs/${name}`, name);
-  const running = all.map((host) => host.launch());
+  const running = [await launchHere(hosts, 'web1', { config }), await launchHere(hosts, 'web2', { config })];
   const other = hosts.host('web3', { config });
   await expect
     .poll(() => ['a.md', 'b.md'].map((key) => hosts.content(key)), PATIENCE)
@@ -37,10 +37,7 @@ test('verify --repair compares, and has the hosts that hold the units repair wha
   expect(stderr).toContain(`${holder ?? ''} was asked to repair docs`);
   await expect.poll(() => hosts.content('a.md'), PATIENCE).toBe('a.md');
   expect((await other.run('verify', '--repair')).code).toBe(0);
-  for (const { child, ended } of running) {
-    child.kill('SIGTERM');
-    expect((await ended).code).toBe(0);
-  }
+  for (const { stop } of running) await stop();
   hosts.write('docs/c.md', 'c');
   const free = await other.run('verify', '--prune');
   expect(free).toMatchObject({ code: 2 });

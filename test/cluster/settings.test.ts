@@ -5,6 +5,7 @@ import { connectionOf } from '../../src/cluster/postgres/connection.ts';
 import { ClusterDatabase } from '../../src/cluster/postgres/database.ts';
 import { SourceSettings } from '../../src/cluster/postgres/source-settings.ts';
 import { outOfOrder, PATIENCE } from './fault-world.ts';
+import { launchHere } from './host-here.ts';
 import { createHosts, LEASE_MS, type Host, type HostOptions, type Hosts } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
 import { createShare, FILES, keysOf } from './shared-files.ts';
@@ -32,10 +33,9 @@ const DIFFERS = 'has another configuration of docs than the ledger: keyPrefix is
 
 test('a host with another configuration of a source takes nothing of it, and names what differs', async () => {
   const hosts = await createShare(server);
-  const one = hosts.host('web1', prefixed(hosts, '')).launch();
+  const one = await launchHere(hosts, 'web1', prefixed(hosts, ''));
   await expect.poll(() => keysOf(hosts), PATIENCE).toEqual(FILES);
-  const web2 = hosts.host('web2', prefixed(hosts, 'deeper/'));
-  let other = web2.launch();
+  let web2 = await launchHere(hosts, 'web2', prefixed(hosts, 'deeper/'));
   const status = async (...args: string[]): Promise<string> => {
     const { code, stdout } = await web2.run(...args);
     return `${code} ${stdout}`;
@@ -46,15 +46,13 @@ test('a host with another configuration of a source takes nothing of it, and nam
   expect(await status('cluster', 'status')).toMatch(/^5 /u);
   expect(await status('cluster', 'status')).toContain(`web2 ${DIFFERS}`);
   // Its process is killed, and comes back with what it had: it replaces nothing.
-  other.child.kill('SIGKILL');
-  await other.ended;
-  other = web2.launch();
-  one.child.kill('SIGKILL');
+  await web2.kill();
+  web2 = await launchHere(hosts, 'web2', prefixed(hosts, 'deeper/'));
+  await one.kill();
   await expect.poll(() => status('status'), PATIENCE).toContain('docs is synced by no host');
   await outOfOrder(2 * LEASE_MS);
   expect(await status('status')).toMatch(/^5 /u);
-  other.child.kill('SIGTERM');
-  await other.ended;
+  await web2.stop();
   const once = await web2.run('sync', '--once');
   expect(once.code, once.stderr).toBe(5);
   expect(once.stderr).toContain(DIFFERS);
@@ -66,14 +64,13 @@ test('a host that has another directory for a source sends nothing from there', 
   mkdirSync(join(hosts.share, 'docs', 'deeper'));
   for (const name of FILES) hosts.write(`docs/deeper/x${name}`, name);
   const all = [...FILES, ...FILES.map((name) => `deeper/x${name}`)].sort();
-  const one = hosts.host('web1', prefixed(hosts, '')).launch();
+  const one = await launchHere(hosts, 'web1', prefixed(hosts, ''));
   await expect.poll(() => keysOf(hosts), PATIENCE).toEqual(all);
   const { config = {} } = prefixed(hosts, '');
   const deeper = { name: 'docs', directory: join(hosts.share, 'docs', 'deeper') };
-  const web2 = hosts.host('web2', { config: { ...config, sources: [deeper] } });
-  web2.launch();
+  const web2 = await launchHere(hosts, 'web2', { config: { ...config, sources: [deeper] } });
   await expect.poll(() => hosts.sql('SELECT name FROM botsync.host'), PATIENCE).toHaveLength(2);
-  one.child.kill('SIGKILL');
+  await one.kill();
   await expect
     .poll(async () => (await web2.run('status')).stdout, PATIENCE)
     .toContain('0 of 62 recorded files');
@@ -88,15 +85,12 @@ test(
   { timeout: 120_000 },
   async () => {
     const hosts = await createShare(server);
-    const [web1, web2] = [hosts.host('web1', prefixed(hosts, '')), hosts.host('web2', prefixed(hosts, ''))];
-    let one = web1.launch();
+    let web1 = await launchHere(hosts, 'web1', prefixed(hosts, ''));
     await expect.poll(() => keysOf(hosts), PATIENCE).toEqual(FILES);
-    const before = web2.launch();
+    const before = await launchHere(hosts, 'web2', prefixed(hosts, ''));
     await expect.poll(() => hosts.sql('SELECT name FROM botsync.host'), PATIENCE).toHaveLength(2);
-    before.child.kill('SIGTERM');
-    await before.ended;
-    change(web2, 'kb/');
-    web2.launch();
+    await before.stop();
+    const web2 = await launchHere(hosts, 'web2', prefixed(hosts, 'kb/'));
     // The first host goes on under the old one until the ledger has the new one; then it holds it no more.
     await expect.poll(() => hosts.holder(), PATIENCE).toBe('web2');
     await expect.poll(async () => (await web1.run('status')).code, PATIENCE).toBe(5);
@@ -106,9 +100,8 @@ test(
       return keysOf(hosts);
     };
     await expect.poll(approved, PATIENCE).toEqual(FILES.map((name) => `kb/${name}`));
-    one.child.kill('SIGKILL');
-    await one.ended;
-    one = web1.launch();
+    await web1.kill();
+    web1 = await launchHere(hosts, 'web1', prefixed(hosts, ''));
     await outOfOrder(LEASE_MS);
     expect(await hosts.holder(), 'the old one does not come back').toBe('web2');
     change(web1, 'kb/');

@@ -7,7 +7,7 @@ import { standingOf } from '../../src/sync/plan/standing.ts';
 import { type Known, type Running } from '../../src/domain/status.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { startBlackHole } from './black-hole.ts';
-import { openHost, type HostHere } from './host-here.ts';
+import { launchHere, openHost, type HostHere } from './host-here.ts';
 import { createHosts, type HostOptions, type Hosts } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
 
@@ -121,10 +121,9 @@ describe('what hosts of a cluster answer', () => {
     onTestFinished(() => way.close());
     const databaseUrl = way.lead(server.url(hosts.database));
     // A process of this host is killed: what the next one goes on with it took from nobody.
-    const killed = hosts.host('web1').launch();
+    const killed = await launchHere(hosts, 'web1');
     await expect.poll(() => hosts.emulator.readContent('bot-1', 'a.md'), POLL).not.toBeNull();
-    killed.child.kill('SIGKILL');
-    await killed.ended;
+    await killed.kill();
     const one = await up(hosts, 'web1', { databaseUrl });
     await expect.poll(() => measured(one), POLL).toEqual([1, 0, 0, 1]);
     const other = await up(hosts, 'web2');

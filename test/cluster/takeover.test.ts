@@ -5,6 +5,7 @@ import { createDice } from '../cli/churn.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { SEED } from '../seed.ts';
 import { FaultWorld, outOfOrder, PATIENCE } from './fault-world.ts';
+import { launchHere } from './host-here.ts';
 import { createHosts, LEASE_MS } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
 
@@ -87,22 +88,21 @@ test(
 
 test('of two machines with one name the second waits, says why, and goes on when the first is silent', async () => {
   const hosts = await createHosts(server);
-  const first = hosts.host('web1').launch();
+  const first = await launchHere(hosts, 'web1');
   await expect.poll(() => hosts.holder(), POLL).toBe('web1');
-  const machine = hosts.host('elsewhere', { cluster: { host: 'web1' } });
-  const second = machine.launch();
-  let log = '';
-  second.child.stderr?.on('data', (text: string) => (log += text));
-  await expect.poll(() => log, POLL).toContain('a host of the name \\"web1\\" takes part already');
+  const second = await launchHere(hosts, 'elsewhere', { cluster: { host: 'web1' } });
   await expect
-    .poll(async () => (await machine.run('status', '--json')).stdout, POLL)
+    .poll(() => second.log.join('\n'), POLL)
+    .toContain('a host of the name "web1" takes part already');
+  await expect
+    .poll(async () => (await second.run('status', '--json')).stdout, POLL)
     .toContain('another host of the cluster is named');
   const holder = async (): Promise<unknown> => (await hosts.sql('SELECT holder FROM botsync.unit'))[0];
   const before = await holder();
   hosts.write('docs/a.md', 'of the first');
   await expect.poll(() => hosts.content('a.md'), POLL).toBe('of the first');
   expect(await holder()).toEqual(before);
-  first.child.kill('SIGKILL');
+  await first.kill();
   hosts.write('docs/b.md', 'of the second');
   await expect.poll(() => hosts.content('b.md'), POLL).toBe('of the second');
   expect(await holder()).not.toEqual(before);
@@ -113,7 +113,10 @@ test('hosts with many units keep each other from nothing', async () => {
   const names = Array.from({ length: 8 }, (_, i) => `s${i}`);
   for (const name of names) mkdirSync(join(hosts.share, name));
   const sources = names.map((name) => ({ name, directory: join(hosts.share, name), keyPrefix: `${name}/` }));
-  const all = ['web1', 'web2'].map((name) => hosts.host(name, { config: { sources } }).launch());
+  const all = [
+    await launchHere(hosts, 'web1', { config: { sources } }),
+    await launchHere(hosts, 'web2', { config: { sources } }),
+  ];
   for (let round = 0; round < 2; round += 1) {
     for (const name of names)
       for (let i = 0; i < 10; i += 1) hosts.write(`${name}/f${i}.md`, `${name} ${i} ${round}`);
@@ -125,8 +128,7 @@ test('hosts with many units keep each other from nothing', async () => {
     );
   }
   await expect.poll(() => hosts.sql('SELECT FROM botsync.wish'), POLL).toEqual([]);
-  for (const { child } of all) child.kill('SIGTERM');
-  for (const { ended } of all) expect(await ended).toMatchObject({ code: 0 });
+  await Promise.all(all.map(({ stop }) => stop()));
   expect(
     await server.query(`SELECT deadlocks::integer FROM pg_stat_database WHERE datname = '${hosts.database}'`),
   ).toEqual([{ deadlocks: 0 }]);

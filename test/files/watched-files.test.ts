@@ -17,8 +17,10 @@ import { SEED } from '../seed.ts';
 import { eventually, temporaryDirectory } from './watch-fixture.ts';
 import { ManualClock } from '../manual-clock.ts';
 
-/** Of real time; chokidar reports a file at most every 50 ms. */
+/** Of real time. */
 const POLL_MS = 75;
+/** Longer than a test takes. */
+const NEVER_MS = 3_600_000;
 const SETTLE_MS = 500;
 const COMPARE_MS = 60_000;
 
@@ -32,12 +34,12 @@ interface Followed {
 }
 
 /** Follows files; comparisons by themselves come only when a test lets that much time go by at once. */
-async function followed(paths: readonly string[], compareMs = Infinity): Promise<Followed> {
+async function followed(paths: readonly string[], compareMs = Infinity, pollMs = POLL_MS): Promise<Followed> {
   const clock = new ManualClock();
   const told: string[][] = [];
   const files = new WatchedFiles({
     clock,
-    pollMs: POLL_MS,
+    pollMs,
     settleMs: SETTLE_MS,
     compareMs,
     changed: (changed) => {
@@ -242,6 +244,30 @@ test('60 random replacements are all noticed without a comparison', { timeout: 1
   }
 });
 
+test('a file is noticed that is replaced by an older one of the same length', async () => {
+  const file = join(temporaryDirectory(), 'token');
+  writeFileSync(file, 'one');
+  const { told, until } = await followed([file]);
+  await until(() => polledFiles() === 1, 'it is watched');
+  writeFileSync(`${file}.old`, 'two');
+  utimesSync(`${file}.old`, 1_000_000_000, 1_000_000_000);
+  renameSync(`${file}.old`, file);
+  await until(() => told.length > 0, 'it is told');
+  expect(told).toEqual([[file]]);
+});
+
+test('a file is noticed that changes twice within the 50 ms in which chokidar reports one change', async () => {
+  const file = join(temporaryDirectory(), 'token');
+  writeFileSync(file, 'one');
+  const { told, until } = await followed([file], Infinity, POLL_MS / 15);
+  await until(() => polledFiles() === 1, 'it is watched');
+  for (let count = 0; count < 20; count += 1) {
+    told.length = 0;
+    writeFileSync(file, `content ${count}`);
+    await until(() => told.length > 0, `content ${count} is told`);
+  }
+});
+
 test('a file is not told of before it stands still', async () => {
   const root = temporaryDirectory();
   const file = join(root, 'token');
@@ -323,17 +349,13 @@ test('a file in a large directory is noticed as any other', async () => {
   expect(told).toEqual([[file]]);
 });
 
-test('a change that leaves size and time as they were is found by the comparison now and then', async () => {
+test('a change that no poll finds is found by the comparison now and then', async () => {
   const root = temporaryDirectory();
   const file = join(root, 'token');
   writeFileSync(file, 'one');
-  utimesSync(file, 1_000_000_000, 1_000_000_000);
-  const { clock, told, until } = await followed([file], COMPARE_MS);
-  await until(() => polledFiles() === 1, 'it is watched');
-  const other = join(root, 'other');
-  writeFileSync(other, 'two');
-  utimesSync(other, 1_000_000_000, 1_000_000_000);
-  renameSync(other, file);
+  const { clock, told, until } = await followed([file], COMPARE_MS, NEVER_MS);
+  await until(() => (clock.nextWakeMs ?? 0) > SETTLE_MS, 'it waits for the next comparison');
+  writeFileSync(file, 'two');
   await clock.advance(COMPARE_MS);
   await until(() => told.length > 0, 'the comparison finds it');
   expect(told).toEqual([[file]]);
