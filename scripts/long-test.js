@@ -1,7 +1,8 @@
 // node scripts/long-test.js SUITE [--NAME VALUE]… [FILE…]: tests that run longer than in the gate, or again as they failed.
-//   churn: the daemon under random edits, kills and faults
+//   churn: the daemon under random edits, kills and faults; --operations N
 //   cluster: --rounds N, each with a fault of its hosts, their network or their database; --worlds N, clusters side by side
 //   crash: --kills N, and --round N as a failure names it
+//   damage: --stride N, of so many rows of damage one
 //   fuzz:  --runs N
 //   model: --runs N, --path P and --replay-path P as a failure prints them
 //   soak:  --days N, --grain-seconds N
@@ -12,7 +13,10 @@ import { parseArgs } from 'node:util';
 const drawnSeed = () => String(Math.floor(Math.random() * 2 ** 31));
 
 const SUITES = {
-  churn: { tests: 'test/cli/churn.test.ts', options: {} },
+  churn: {
+    tests: 'test/cli/churn.test.ts',
+    options: { operations: { name: 'CHURN_OPERATIONS', default: '2000' } },
+  },
   cluster: {
     tests: 'test/cluster/rounds.test.ts',
     options: { rounds: { name: 'CLUSTER_ROUNDS', default: '1000' }, worlds: { name: 'CLUSTER_WORLDS' } },
@@ -20,6 +24,10 @@ const SUITES = {
   crash: {
     tests: 'test/crash',
     options: { kills: { name: 'CRASH_KILLS', default: '10000' }, round: { name: 'CRASH_ROUND' } },
+  },
+  damage: {
+    tests: 'test/state-file/damaged.test.ts',
+    options: { stride: { name: 'DAMAGE_STRIDE', default: '1' } },
   },
   fuzz: { tests: 'test/fuzz', options: { runs: { name: 'FUZZ_RUNS', default: '100000' } } },
   model: {

@@ -1,5 +1,4 @@
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createSite, run } from './binary.ts';
@@ -73,21 +72,10 @@ describe('botsync sync', () => {
     const third = await launch(site);
     expect(((await status(site))['daemon'] as { pid: number }).pid).toBe(third.child.pid);
   });
-
-  test.each([
-    [['--allow-removals'], '--allow-removals needs --once'],
-    [['--force'], '--force needs --once'],
-    [['--once', '--dry-run'], 'use only one of them'],
-  ])('takes no %j', async (args, message) => {
-    const site = await createSite();
-    const { code, stderr } = await run(site.directory, ['sync', ...args], site.env);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-  });
 });
 
 describe('SIGHUP', () => {
-  test('takes up a valid configuration', async () => {
+  test('takes up a valid configuration; a broken one leaves all as it was and says what is wrong', async () => {
     const site = await createSite();
     site.write('docs/a.md', 'one');
     const daemon = await launch(site);
@@ -97,17 +85,12 @@ describe('SIGHUP', () => {
     daemon.child.kill('SIGHUP');
     await expect.poll(() => site.emulator.listFiles('bot-1')[0]?.tags, POLL).toEqual({ kind: 'page' });
     await expect.poll(() => says(daemon, 'was reloaded'), POLL).toBe(true);
-  });
-
-  test('leaves all as it was when the configuration is broken, and says what is wrong', async () => {
-    const site = await createSite();
-    const daemon = await launch(site);
-    writeFileSync(join(site.directory, 'botsync.config.json'), '{ "sorces": [] }');
+    writeFileSync(file, '{ "sorces": [] }');
     daemon.child.kill('SIGHUP');
     await expect.poll(() => says(daemon, 'not reloaded'), POLL).toBe(true);
     expect(daemon.log().find(({ level }) => level === 50)?.['msg']).toContain('did you mean "sources"');
-    site.write('docs/a.md', 'one');
-    await expect.poll(() => remote(site, 'a.md'), POLL).toBe('one');
+    site.write('docs/b.md', 'two');
+    await expect.poll(() => remote(site, 'b.md'), POLL).toBe('two');
   });
 
   test('reads the token again', async () => {
@@ -147,6 +130,8 @@ describe('what is seen from outside', () => {
     });
     const { stdout } = await run(site.directory, ['status'], site.env);
     expect(stdout).toContain('watching for changes; 1 directory watched');
+    // By a socket that is for the owner alone.
+    expect(statSync(join(site.directory, '.botsync/state.db.socket')).mode & 0o777).toBe(0o600);
     // One that is stopped in its tracks is not waited for.
     daemon.child.kill('SIGSTOP');
     expect(await status(site)).toMatchObject({
@@ -217,21 +202,6 @@ describe('what is seen from outside', () => {
       .poll(() => daemon.log().find(({ path }) => path === '.'), POLL)
       .toMatchObject({ level: 50, kind: 'problem' });
     expect((await fetch(`http://${address}/approve`, { method: 'POST' })).status).toBe(404);
-  });
-
-  test('the socket is for the owner alone', async () => {
-    const site = await createSite();
-    await launch(site);
-    const socketPath = join(site.directory, '.botsync/state.db.socket');
-    expect(statSync(socketPath).mode & 0o777).toBe(0o600);
-    const answered = await new Promise<number>((resolve, reject) => {
-      request({ socketPath, path: '/healthz' }, (response) => {
-        resolve(response.statusCode ?? 0);
-      })
-        .once('error', reject)
-        .end();
-    });
-    expect(answered).toBe(200);
   });
 
   test('the service manager is told of start, reload, stop and life', async () => {

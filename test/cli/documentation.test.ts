@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { runLines } from './binary.ts';
+import { run, runLines } from './binary.ts';
 import { readPages } from '../docs/pages.ts';
 import { createChatSite, type ChatSite } from './chat-site.ts';
 
@@ -39,18 +39,33 @@ function withoutAge(printed: string): string {
   return printed.replace(/^(?:ok|warn) +node  .*\n/u, '');
 }
 
-/** Runs commands as they stand on a page, with `botsync` in the path. */
+/** Characters that only a shell understands. */
+const OF_SHELL = /[|&;<>$`\\*?"]/u;
+
+/** Runs commands as they stand on a page: in a shell with `botsync` in its path where that makes a difference. */
 function shellIn(site: ChatSite): (command: string) => Promise<Ended> {
   mkdirSync(join(site.directory, 'bin'));
   symlinkSync(join(ROOT, 'dist/cli/main.js'), join(site.directory, 'bin/botsync'));
   const path = `${join(site.directory, 'bin')}:${process.env['PATH'] ?? ''}`;
   const env = { ...process.env, ...site.env, PATH: path };
-  return (command) =>
+  const inShell = (command: string): Promise<Ended> =>
     new Promise((fulfil) => {
       execFile('bash', ['-c', `${command} 2>&1`], { cwd: site.directory, env }, (error, stdout) => {
         fulfil({ printed: stdout.trim(), code: typeof error?.code === 'number' ? error.code : 0 });
       });
     });
+  return async (command) => {
+    const [program, ...args] = wordsOf(command);
+    if (program !== 'botsync' || OF_SHELL.test(command.replaceAll(/'[^']*'/gu, '')))
+      return await inShell(command);
+    const { stdout, stderr, code } = await run(site.directory, args, site.env);
+    return { printed: (stderr + stdout).trim(), code: code ?? 0 };
+  };
+}
+
+/** The words of a command line, without quotes around them. */
+function wordsOf(command: string): string[] {
+  return [...command.matchAll(/'([^']*)'|\S+/gu)].map(([word, quoted]) => quoted ?? word);
 }
 
 /** `…` stands for anything, also for several lines where it is a line of its own. */

@@ -115,7 +115,7 @@ test('a word "help" is a word where a command takes words', async () => {
 
 test.runIf(hasTerminal).each([60, 80, 120])('help fits a terminal of %d columns', async (columns) => {
   const prefix = ['sh', '-c', `stty cols ${columns}; exec "$@"`, 'sh'];
-  for (const command of [[], ['sync'], ['message', 'send'], ['emulator']]) {
+  for (const command of [['message', 'send'], ['emulator']]) {
     const { screen } = await converse(temporaryDirectory(), [...command, '--help'], {}, [], prefix);
     const lines = screen.split('\r\n');
     const longest = Math.max(...lines.map(({ length }) => length));

@@ -250,6 +250,21 @@ describe('a chat that does not work leaves the sync alone', () => {
     fail(site, 'bad.md');
     site.write('docs/bad.md', 'x');
     site.write('docs/a.md', 'one');
+    const once = await site.botsync('sync', '--once', '--log-format', 'json');
+    expect(once.code).toBe(3);
+    expect(once.stderr).toMatch(words);
+    expect(messages(site)).toEqual([]);
+    expectNoSecret(site, once.stderr);
+    expect(site.emulator.readContent('bot-1', 'a.md')?.toString()).toBe('one');
+  });
+
+  test('a daemon neither waits for it nor stops later', async () => {
+    const site = await createChatSite();
+    const notify = { conversation: { channel: 'channel' } };
+    site.configure({ chatUrl: await hangingChat() }, { ...QUICK, notify });
+    fail(site, 'bad.md');
+    site.write('docs/bad.md', 'x');
+    site.write('docs/a.md', 'one');
     const daemon = await launch(site);
     expect(site.emulator.readContent('bot-1', 'a.md')?.toString()).toBe('one');
     site.write('docs/a.md', 'two');
@@ -258,11 +273,6 @@ describe('a chat that does not work leaves the sync alone', () => {
     const { code } = await stop(daemon);
     expect(code).toBe(0);
     expect(performance.now() - began).toBeLessThan(3000);
-    const once = await site.botsync('sync', '--once', '--log-format', 'json');
-    expect(once.code).toBe(3);
-    expect(once.stderr).toMatch(words);
-    expect(messages(site)).toEqual([]);
-    expectNoSecret(site, once.stderr);
   });
 
   test('a user key that is not set is a mistake in the configuration', async () => {

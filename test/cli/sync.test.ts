@@ -242,51 +242,24 @@ test('a second botsync on the same state file ends at once with 6 and says who h
   expect(await site.sync()).toMatchObject({ code: 0 });
 });
 
-test.each([
-  [
-    'garbage',
-    (file: string): void => {
-      writeFileSync(file, 'no database '.repeat(1000));
-    },
-  ],
-  [
-    'cut in half',
-    (file: string): void => {
-      writeFileSync(file, readFileSync(file).subarray(0, 20_000));
-    },
-  ],
-  [
-    'a page of zeros',
-    (file: string): void => {
-      const bytes = readFileSync(file);
-      writeFileSync(file, bytes.fill(0, 8192, 12_288));
-    },
-  ],
-])(
-  'a damaged state file (%s) is kept, told of loudly, and rebuilt; nothing is removed',
-  async (_what, damage) => {
-    const site = await createSite({ removals: { mode: 'expire' } });
-    for (let n = 0; n < 200; n++) site.write(`docs/${n}`, 'x');
-    await site.sync();
-    const file = join(site.directory, '.botsync/state.db');
-    rmSync(join(site.directory, 'docs/7'));
-    damage(file);
-    // As a killed process leaves it.
-    writeFileSync(
-      `${file}.lock.json`,
-      JSON.stringify({ pid: 2 ** 22, host: 'x', since: '', command: 'sync' }),
-    );
-    const outcome = await site.sync();
-    expect(outcome.code).toBe(0);
-    expect(outcome.stderr).toContain('DAMAGED');
-    expect(outcome.lines().at(-1)).toMatchObject({ uploaded: 199, removed: 0 });
-    expect(
-      readdirSync(join(site.directory, '.botsync')).some((name) => name.startsWith('state.db.damaged-')),
-    ).toBe(true);
-    expect(site.emulator.listFiles('bot-1')).toHaveLength(200);
-    expect((await site.sync()).lines()).toMatchObject([{ kind: 'summary', unchanged: 199 }]);
-  },
-);
+test('a state file that a killed process left damaged is kept, told of loudly, and rebuilt; nothing is removed', async () => {
+  const site = await createSite({ removals: { mode: 'expire' } });
+  for (let n = 0; n < 200; n++) site.write(`docs/${n}`, 'x');
+  await site.sync();
+  const file = join(site.directory, '.botsync/state.db');
+  rmSync(join(site.directory, 'docs/7'));
+  writeFileSync(file, readFileSync(file).fill(0, 8192, 12_288));
+  writeFileSync(`${file}.lock.json`, JSON.stringify({ pid: 2 ** 22, host: 'x', since: '', command: 'sync' }));
+  const outcome = await site.sync();
+  expect(outcome.code).toBe(0);
+  expect(outcome.stderr).toContain('DAMAGED');
+  expect(outcome.lines().at(-1)).toMatchObject({ uploaded: 199, removed: 0 });
+  expect(
+    readdirSync(join(site.directory, '.botsync')).some((name) => name.startsWith('state.db.damaged-')),
+  ).toBe(true);
+  expect(site.emulator.listFiles('bot-1')).toHaveLength(200);
+  expect((await site.sync()).lines()).toMatchObject([{ kind: 'summary', unchanged: 199 }]);
+});
 
 test('a state file of a newer version, and one of another program, are not touched: exit 2', async () => {
   const site = await createSite();

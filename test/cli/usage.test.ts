@@ -25,6 +25,8 @@ const MISTAKES: readonly (readonly [args: string[], message: RegExp])[] = [
   [['init', '-yh'], /^-h is for help; write it by itself\nSee botsync init --help\.\n$/u],
   [[], /Name a command/u],
   [['sync', '--once', '--dry-run'], /only one of them/u],
+  [['sync', '--allow-removals'], /--allow-removals needs --once/u],
+  [['sync', '--force'], /--force needs --once/u],
   [['status', '-c', 'nowhere.json'], /nowhere\.json: file not found/u],
   [['explain', 'docs'], /^docs is not a file of a source; name a file in a source/u],
   [['explain', ''], /^an empty path is not a file of a source/u],
