@@ -65,6 +65,15 @@ describe('expiry', () => {
     expect(readText(emulator, 'a.txt')).toBeNull();
     expect(readText(emulator, 'b.txt')).toBe('abc');
   });
+
+  test('is caught up with when the emulator starts', async () => {
+    const { emulator } = await start();
+    await store(emulator, 'a.txt', 'abc', { expiresAt });
+    const path = findFile(emulator, 'a.txt')?.content?.path ?? '';
+    await emulator.close();
+    await start({ dataDir: emulator.dataDir, now: () => expiry });
+    expect(existsSync(path)).toBe(false);
+  });
 });
 
 describe('the content at url', () => {
