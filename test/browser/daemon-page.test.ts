@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { createServer, get, type IncomingMessage } from 'node:http';
+import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -83,24 +83,6 @@ test('shows a halt and takes its approval, from who has the secret', async ({ op
   expect(site.log).toContain('the page: approve');
   await page.click('text=Sign out');
   await page.waitForSelector('summary:has-text("Sign in")');
-});
-
-test('shows an outage and its end', async ({ open }) => {
-  const site = await startDaemonSite({
-    prepare: ({ write }) => {
-      write('docs/a.md', 'one');
-    },
-  });
-  const page = await open(site.address);
-  await untilTitle(page, 'In sync');
-  await page.evaluate(MARK);
-  await site.emulator.conditions.set({ kind: 'unavailable', status: 503 });
-  for (let file = 0; file < 12; file += 1) site.write(`docs/f${file}.md`, 'new');
-  await untilTitle(page, 'The platform is unreachable');
-  expect(await page.textContent('#verdict')).toContain('botsync doctor');
-  await site.emulator.conditions.clear();
-  await untilTitle(page, 'In sync');
-  expect(await isSame(page)).toBe(true);
 });
 
 const HOSTILE = [
@@ -212,30 +194,6 @@ test('everything is in reach of the keyboard, and stays where one is while it ch
   expect(await page.locator('#not-in-sync details').first().getAttribute('open')).toBe('');
 });
 
-test('the filter shows what matches while it is typed, and stays in the address', async ({ open }) => {
-  const site = await startDaemonSite({
-    fields: { limits: { fileBytes: 10 } },
-    prepare: ({ write }) => {
-      write('docs/guide.md', 'much too large');
-      write('docs/other.md', 'much too large');
-    },
-  });
-  const page = await open(site.address);
-  await untilLive(page);
-  await untilTitle(page, '2 files are refused');
-  await page.evaluate(MARK);
-  await page.locator('[name=text]').pressSequentially('guide');
-  await untilText(page, '#not-in-sync', '1 of 2 files');
-  expect(await page.locator('#not-in-sync li').allTextContents()).toEqual([
-    expect.stringContaining('docs/guide.md') as string,
-  ]);
-  expect(await page.inputValue('[name=text]')).toBe('guide');
-  expect(await page.evaluate('document.activeElement.name')).toBe('text');
-  expect(await isSame(page)).toBe(true);
-  await page.reload();
-  expect(await page.textContent('#not-in-sync')).toContain('1 of 2 files');
-});
-
 /** Serves a page of somebody else, at another port. */
 async function serveForeign(markup: string): Promise<string> {
   const server = createServer((_, response) => {
@@ -280,19 +238,6 @@ test('pages of others read nothing, frame nothing and do nothing, though the vis
   await page.click('text=Win');
   await untilText(page, 'body', 'only pages of this address may send forms');
   expect(site.log.filter((message) => message.startsWith('the page:'))).toEqual(['the page: signed in']);
-});
-
-test('is for nobody who calls this machine by another name', async () => {
-  const { address } = await startDaemonSite();
-  for (const path of ['', 'events', 'status']) {
-    const { port } = new URL(address);
-    const headers = { host: `rebound.example.com:${port}` };
-    const response = await new Promise<IncomingMessage>((resolve) =>
-      get(address + path, { headers }, resolve),
-    );
-    response.resume();
-    expect([path, response.statusCode]).toEqual([path, 421]);
-  }
 });
 
 /** What comes over a stream, so far. */

@@ -3,8 +3,6 @@ import { expect } from 'vitest';
 import { start, store, upload, upsert } from '../emulator/fixture.ts';
 import { excessWidth, PHONE, test, untilLive } from './browser.ts';
 import { fillEmulator } from './emulator-world.ts';
-
-const LOST = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE/;
 /** The keys of the files that are shown. */
 const shown = (page: Page): Promise<string[]> =>
   page.locator('#files tbody tr td:first-child bdi').allTextContents();
@@ -123,18 +121,4 @@ test('everything is in reach of the keyboard, and where one is is seen', async (
   ]);
   await page.keyboard.press('Enter');
   await page.waitForSelector('tr:has-text("pending.mp4") pre:visible');
-});
-
-test('says that the emulator is away, and is live again when it is back', async ({ open }) => {
-  const { emulator } = await start();
-  await store(emulator, 'a.md', 'abc');
-  const page = await open(emulator.baseUrl, { expected: LOST });
-  await untilLive(page);
-  await emulator.conditions.set({ kind: 'refused' });
-  await page.waitForSelector('text=/^botsync has not answered since/');
-  expect(await shown(page)).toEqual(['a.md']);
-  await emulator.conditions.clear();
-  await store(emulator, 'b.md', 'abc');
-  await untilLive(page);
-  await expect.poll(() => shown(page)).toEqual(['a.md', 'b.md']);
 });

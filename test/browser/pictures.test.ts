@@ -139,6 +139,8 @@ async function takeAll(
     await ready(page);
     await settle(page, replaced);
     expect(await excessWidth(page)).toBe(0);
+    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(ground).toBe(look.dark === true ? 'rgb(17, 21, 27)' : 'rgb(245, 247, 249)');
     await take(page, `${name}-${kind}`);
   }
   for (const look of [{}, { dark: true }, PHONE]) {

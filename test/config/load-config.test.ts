@@ -1,6 +1,4 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { parseConfig } from '../../src/config/load-config.ts';
+import { expect, test } from 'vitest';
 import { renderProblem } from '../../src/config/problem.ts';
 import { requirePlatform, type PlatformUse } from '../../src/config/require-platform.ts';
 import { load } from './fixture.ts';
@@ -256,66 +254,6 @@ test("a real run looks at the sources' own bots", () => {
     'conversation',
   );
   expect(lone?.field).toBe('platform.botId');
-});
-
-describe('whatever the text, there is a result', () => {
-  const anyText = fc.oneof(
-    fc.string(),
-    fc.string({ unit: 'binary' }),
-    fc.json(),
-    fc
-      .array(
-        fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '"a"', '1e999', 'null', '//', '/*', '\\', '\n'),
-      )
-      .map((parts) => parts.join('')),
-  );
-  test('for any text', () => {
-    fc.assert(
-      fc.property(anyText, (text) => {
-        const result = parseConfig(text, 'c.json');
-        return result.kind === 'ok' || result.problems.length > 0;
-      }),
-      { numRuns: 500 },
-    );
-  });
-  test('for any values in known fields', () => {
-    const value = fc.oneof(
-      fc.jsonValue(),
-      fc.constantFrom('', '~/', '…', '!', '[', 0, -1, [], {}, [null], '1m', '**'),
-    );
-    const block = (names: readonly string[]) =>
-      fc.oneof(
-        value,
-        fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] }),
-      );
-    const config = fc.record(
-      {
-        platform: block(['baseUrl', 'botId', 'token', 'chat', 'identity', 'toString']),
-        sources: fc.oneof(
-          value,
-          fc.array(block(['name', 'directory', 'keyPrefix', 'botId', 'host', 'constructor'])),
-        ),
-        rules: fc.oneof(
-          value,
-          fc.array(block(['match', 'source', 'tags', 'expiresIn', 'expiresAt', 'renewBefore', 'index'])),
-        ),
-        watch: block(['settle', 'maxDelay', 'poll']),
-        cluster: block(['database', 'schema', 'host', 'lease', 'suspectAfter']),
-        stateFile: value,
-      },
-      { requiredKeys: [] },
-    );
-    fc.assert(
-      fc.property(config, (written) => {
-        const result = parseConfig(JSON.stringify(written), 'c.json');
-        return (
-          result.kind === 'ok' ||
-          result.problems.every(({ position, message }) => position !== null && message !== '')
-        );
-      }),
-      { numRuns: 500 },
-    );
-  });
 });
 
 test.each<[object, object, string[]]>([

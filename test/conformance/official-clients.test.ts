@@ -1,94 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { Client as ChatClient, type AuthenticatedClient } from '@botpress/chat';
-import { isApiError, type Client } from '@botpress/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { got, officialChat, officialClient } from './official-driver.ts';
+import { got, officialChat } from './official-driver.ts';
 import { chooseTargets, type Target } from './target.ts';
 
 // Beyond interface.md: what else the official clients ask for, as platform-facts.md has it.
 describe.each(chooseTargets())('the official clients at $name', ({ open }) => {
   let target: Target;
-  let client: Client;
 
   beforeAll(async () => {
     target = await open();
-    client = officialClient(target);
   });
 
   afterAll(() => target.close());
-
-  describe('files', () => {
-    const run = randomUUID();
-    const key = (name: string): string => `botsync-conformance/${run}/${name}`;
-    const expiresAt = new Date(Date.now() + 15 * 60_000).toISOString();
-
-    function store(name: string, tags: Record<string, string> = {}): ReturnType<Client['uploadFile']> {
-      return client.uploadFile({
-        key: key(name),
-        content: name,
-        tags: { run, ...tags },
-        expiresAt,
-      });
-    }
-
-    async function listed(query: Parameters<Client['list']['files']>[0]): Promise<string[]> {
-      const files = await client.list.files(query).collect();
-      return files.map((file) => file.key);
-    }
-
-    test('the answer to an upsert holds the address for the content', async () => {
-      const { file } = await client.upsertFile({ key: key('pending'), size: 3, expiresAt });
-      expect(file).toMatchObject({ status: 'upload_pending', owner: { type: 'bot' } });
-      expect(URL.canParse(file.uploadUrl)).toBe(true);
-    });
-
-    test('are listed by tags and ids, sorted, page by page', async () => {
-      const stored = [];
-      for (const name of ['c', 'a', 'e', 'b', 'd']) {
-        stored.push(await store(name, { parity: stored.length % 2 === 0 ? 'even' : 'odd' }));
-      }
-      const sorted = ['a', 'b', 'c', 'd', 'e'].map(key);
-      const byKey = { sortField: 'key', sortDirection: 'asc' } as const;
-      expect(await listed({ tags: { run }, ...byKey })).toEqual(sorted);
-      expect(await listed({ tags: { run }, sortField: 'key', sortDirection: 'desc' })).toEqual(
-        sorted.toReversed(),
-      );
-      expect(await listed({ tags: { run, parity: 'odd' }, ...byKey })).toEqual(['a', 'b'].map(key));
-      const ids = stored.slice(0, 2).map(({ file }) => file.id);
-      expect(await listed({ ids, ...byKey })).toEqual(['a', 'c'].map(key));
-    });
-
-    test('are found by id and by key, changed without new content, and deleted', async () => {
-      const { file } = await store('ä/ö %2F.txt', { drop: '1' });
-      expect((await client.getFile({ id: file.id })).file.key).toBe(file.key);
-      expect((await client.getFile({ id: file.key })).file.id).toBe(file.id);
-      const changed = await client.updateFileMetadata({
-        id: file.id,
-        tags: { drop: null, add: '2' },
-        metadata: { pages: 7 },
-      });
-      expect(changed.file).toMatchObject({
-        tags: { run, add: '2' },
-        metadata: { pages: 7 },
-        size: file.size,
-      });
-      expect(changed.file.tags).not.toHaveProperty('drop');
-      await client.deleteFile({ id: file.key });
-      expect(await got(client.getFile({ id: file.id }))).toEqual({ kind: 'not-found' });
-      expect(await got(client.deleteFile({ id: file.id }))).toEqual({ kind: 'not-found' });
-    });
-
-    test('errors have a code, a type and a message', async () => {
-      const wrong: unknown = await officialClient({ ...target, token: 'wrong' })
-        .listFiles({})
-        .catch((error: unknown) => error);
-      expect(isApiError(wrong) && wrong).toMatchObject({ code: 401, type: 'Unauthorized' });
-      const large: unknown = await client
-        .upsertFile({ key: key('large'), size: 2_000_000_000 })
-        .catch((error: unknown) => error);
-      expect(isApiError(large) && large.code).toBeGreaterThanOrEqual(400);
-    });
-  });
 
   describe('the chat', () => {
     let user: AuthenticatedClient;

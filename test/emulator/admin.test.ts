@@ -2,8 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 import { call, errorBody, START, start } from './fixture.ts';
 
-const THREE_BOTS = ['b1', 'b2', 'b3'].map((id) => ({ id, name: `Bot ${id}` }));
-
 type Headers = Record<string, string | null>;
 
 function adminHeaders(emulator: Emulator): Headers {
@@ -37,24 +35,6 @@ describe('the list of bots', () => {
     expect(await bots(emulator)).toMatchObject({
       status: 200,
       body: { bots: [{ id: 'b1', name: 'One', createdAt: at, updatedAt: at, deployedAt: at }], meta: {} },
-    });
-  });
-
-  test.each([
-    ['the option', 2, ''],
-    ['the request', 100, '&pageSize=2'],
-  ])('comes in pages as %s says', async (_, pageSize, query) => {
-    const { emulator } = await start({ bots: THREE_BOTS, pageSize });
-    const first = (await bots(emulator, `?${query}`)).body as {
-      bots: unknown[];
-      meta: { nextToken: string };
-    };
-    expect(first.bots).toMatchObject([{ id: 'b1' }, { id: 'b2' }]);
-    const token = encodeURIComponent(first.meta.nextToken);
-    expect(token).not.toBe(first.meta.nextToken);
-    expect((await bots(emulator, `?nextToken=${token}${query}`)).body).toMatchObject({
-      bots: [{ id: 'b3' }],
-      meta: {},
     });
   });
 
@@ -150,15 +130,5 @@ describe('an integration of the hub', () => {
     await expect(start({ integrations: [{ name: 'x', version: 'one' }] })).rejects.toThrow(
       'x: "one" is not a version',
     );
-  });
-
-  test('takes x-multiple-integrations, needs no workspace, but no wrong one', async () => {
-    const { emulator } = await start();
-    const get = (headers: Headers): ReturnType<typeof call> =>
-      integration(emulator, 'webchat', 'latest', headers);
-    expect((await get({ 'x-multiple-integrations': 'true' })).status).toBe(200);
-    expect((await get({ 'x-workspace-id': null })).status).toBe(200);
-    expect((await get({ 'x-workspace-id': 'wrong' })).status).toBe(401);
-    expect((await get({ authorization: null })).status).toBe(401);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Emulator } from '../../src/emulator/emulator.ts';
-import { call, errorBody, start, upsertHeaders } from './fixture.ts';
+import { call, errorBody, start } from './fixture.ts';
 
 type Called = ReturnType<typeof call>;
 
@@ -19,20 +19,6 @@ async function newUser(emulator: Emulator, body: object = {}): Promise<{ id: str
   const { user, key } = reply.body as { user: { id: string }; key: string };
   return { id: user.id, key };
 }
-
-/** A conversation that was created through the main address. */
-async function newConversation(emulator: Emulator): Promise<string> {
-  const url = `${emulator.baseUrl}/v1/chat/conversations`;
-  const { body } = await call(url, 'POST', upsertHeaders(emulator), { channel: 'channel', tags: {} });
-  return (body as { conversation: { id: string } }).conversation.id;
-}
-
-test.each(['/hello', '/hello/'])('%s says that the chat is there, and only at its webhook', async (path) => {
-  const { emulator } = await start();
-  expect(await chat(emulator, 'GET', path, null, null)).toMatchObject({ status: 200, body: {} });
-  const elsewhere = await call(`${emulator.chatUrl}/elsewhere${path}`, 'GET', {});
-  expect(elsewhere).toMatchObject({ status: 404, body: errorBody(404, 'ResourceNotFound') });
-});
 
 test('a user is created with a key of its own, is found by it, and survives a restart', async () => {
   const { emulator: first } = await start();
@@ -77,23 +63,4 @@ test('a conversation of the chat belongs to its creator and to the oldest bot', 
   expect((await getOrCreate('c2', key)).status).toBe(201);
   const { body } = await chat(emulator, 'GET', '/conversations', null, key);
   expect(body).toMatchObject({ conversations: [{ id: 'c1' }, { id: 'c2' }], meta: {} });
-});
-
-test('a participant has to be a user, a page token one of the list', async () => {
-  const { emulator } = await start();
-  const conversation = `/conversations/${await newConversation(emulator)}`;
-  expect((await chat(emulator, 'POST', `${conversation}/participants`, { userId: 'nobody' })).status).toBe(
-    404,
-  );
-  const participants = `${conversation}/participants`;
-  const { id } = await newUser(emulator);
-  expect((await chat(emulator, 'GET', `${participants}/${id}`)).status).toBe(404);
-  expect((await chat(emulator, 'POST', participants, { userId: id })).status).toBe(201);
-  expect((await chat(emulator, 'GET', `${participants}/${id}`)).status).toBe(200);
-  for (const list of ['/conversations', `${conversation}/messages`, `${conversation}/participants`]) {
-    for (const token of ['abc', 'YWJj=+/']) {
-      const reply = await chat(emulator, 'GET', `${list}?nextToken=${encodeURIComponent(token)}`);
-      expect(reply).toMatchObject({ status: 400, body: errorBody(400, 'InvalidQuery') });
-    }
-  }
 });

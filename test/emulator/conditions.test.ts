@@ -20,15 +20,6 @@ test('an emulator whose connections are refused can be closed', async () => {
   await emulator.close();
 });
 
-test('conditions can be cleared after the end', async () => {
-  const { emulator, clock } = await start();
-  await upsert(emulator, { ...body, expiresAt: '2026-03-01T12:01:00Z' });
-  await emulator.conditions.set({ kind: 'lagging-list', lagMs: 1 });
-  await emulator.close();
-  clock.now += 86_400_000;
-  await emulator.conditions.clear();
-});
-
 test('not available: platform and store alike', async () => {
   const { emulator } = await start();
   const file = await upsert(emulator, body);

@@ -1,18 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Emulator } from '../../src/emulator/emulator.ts';
-import {
-  call,
-  errorBody,
-  findFile,
-  put,
-  readText,
-  START,
-  start,
-  store,
-  upsert,
-  upsertHeaders,
-} from './fixture.ts';
+import { call, errorBody, findFile, start, store, upsert, upsertHeaders } from './fixture.ts';
 
 type Headers = Record<string, string | null>;
 
@@ -99,15 +88,6 @@ describe('the list of files', () => {
     await upsert(emulator, { key: 'other', size: 0, tags: { kind: 'b' } });
     expect(await keys(emulator, '?tags.kind=a%20b&tags.dotted.name[1]=%C3%A9')).toEqual(['both']);
     expect((await keys(emulator, '?tags.kind=a+b')).toSorted()).toEqual(['both', 'one']);
-    expect(await keys(emulator, '?tags.kind=none')).toEqual([]);
-  });
-
-  test('takes indexed', async () => {
-    const { emulator } = await start();
-    await upsert(emulator, { key: 'a.md', size: 0, index: true });
-    await upsert(emulator, { key: 'b.md', size: 0 });
-    expect(await keys(emulator, '?indexed=true')).toEqual(['a.md']);
-    expect(await keys(emulator, '?indexed=false')).toEqual(['b.md']);
   });
 
   test('has at most 100 files a page, whatever is asked for', async () => {
@@ -188,36 +168,6 @@ test('deleting takes the file, its content and what it counts', async () => {
 });
 
 describe('changing what is known of a file', () => {
-  test('merges tags and metadata, null takes away, the content stays', async () => {
-    const { emulator, clock } = await start();
-    const { id } = await store(emulator, 'a.txt', 'abc', {
-      tags: { keep: '1', change: '1', drop: '1' },
-      metadata: { keep: [1], drop: 1 },
-      expiresAt: '2026-03-02T00:00:00Z',
-    });
-    clock.now += 1000;
-    const { status, body } = await one(emulator, 'PUT', id, {
-      tags: { change: '2', drop: null, add: '2' },
-      metadata: { drop: null, add: { deep: true } },
-      accessPolicies: ['integrations'],
-    });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({
-      file: {
-        id,
-        status: 'upload_completed',
-        tags: { keep: '1', change: '2', add: '2' },
-        metadata: { keep: [1], add: { deep: true } },
-        accessPolicies: ['integrations'],
-        expiresAt: '2026-03-02T00:00:00.000Z',
-        updatedAt: new Date(START + 1000).toISOString(),
-      },
-    });
-    expect((body as { file: { tags: object } }).file.tags).not.toHaveProperty('drop');
-    expect((body as { file: object }).file).not.toHaveProperty('uploadUrl');
-    expect(readText(emulator, 'a.txt')).toBe('abc');
-  });
-
   test('sets, moves and takes away the expiry', async () => {
     const { emulator, clock } = await start();
     const { id } = await store(emulator, 'a.txt', 'abc');
@@ -241,6 +191,11 @@ describe('changing what is known of a file', () => {
     [{ expiresAt: '2026-03-01T12:00:59Z' }],
     [{ expiresAt: '2026-06-01T00:00:00Z' }],
     ['{'],
+    [{ contentType: 'text/plain' }],
+    [{ index: true }],
+    [{ indexing: {} }],
+    [{ size: 1 }],
+    [{ key: 'b' }],
   ])('%o: 400', async (body) => {
     const { emulator } = await start();
     const { id } = await store(emulator, 'a.txt', 'abc');
@@ -258,27 +213,4 @@ describe('changing what is known of a file', () => {
     expect((await one(emulator, 'PUT', 'none', {})).status).toBe(404);
     expect((await one(emulator, 'PUT', 'a.txt', {})).status).toBe(404);
   });
-
-  test.each([{ contentType: 'text/plain' }, { index: true }, { indexing: {} }, { size: 1 }, { key: 'b' }])(
-    '%o cannot be changed',
-    async (body) => {
-      const { emulator } = await start();
-      const { id } = await store(emulator, 'a.txt', 'abc');
-      expect(await one(emulator, 'PUT', id, body)).toMatchObject({ body: errorBody(400, 'InvalidPayload') });
-    },
-  );
-});
-
-test('faults strike by key, whatever names the file', async () => {
-  const { emulator } = await start();
-  const { id } = await upsert(emulator, { key: 'a', size: 0 });
-  await put(emulator, { key: 'b', size: 0 });
-  for (const operation of ['get-file', 'update-file', 'delete-file']) {
-    emulator.faults.add({ operation, kind: 'status', status: 500, key: 'a' });
-  }
-  expect((await one(emulator, 'GET', 'b')).status).toBe(200);
-  expect((await one(emulator, 'GET', id)).status).toBe(500);
-  expect((await one(emulator, 'PUT', id, {})).status).toBe(500);
-  expect((await one(emulator, 'DELETE', 'a')).status).toBe(500);
-  expect(emulator.faults.pending()).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { errorBody, findFile, readText, send, START, start, store, upload, upsert } from './fixture.ts';
+import { errorBody, findFile, readText, send, start, store, upload, upsert } from './fixture.ts';
 
 describe('the status', () => {
   test.each([
@@ -51,15 +51,6 @@ describe('expiry', () => {
     expect(findFile(emulator, 'a.txt')).toBeNull();
     expect(existsSync(path)).toBe(false);
     expect(readText(emulator, 'b.txt')).toBe('stays');
-  });
-
-  test('makes an upsert of the key a new file', async () => {
-    const { emulator, clock } = await start();
-    const first = await store(emulator, 'a.txt', 'abc', { expiresAt });
-    clock.now = expiry;
-    const second = await upsert(emulator, { key: 'a.txt', size: 3 });
-    expect(second.id).not.toBe(first.id);
-    expect(second.createdAt).toBe(new Date(expiry).toISOString());
   });
 
   test('is put off by a new upsert, with or without an expiry', async () => {
@@ -132,23 +123,6 @@ describe('the content at url', () => {
     expect((await send(file.url, 'GET', {})).status).toBe(404);
     expect((await send(`${emulator.baseUrl}/content/file_0`, 'GET', {})).status).toBe(404);
   });
-
-  test('is streamed when it is large, and may be empty', async () => {
-    const { emulator } = await start();
-    const content = 'x'.repeat(2_000_000);
-    const large = await store(emulator, 'a.bin', content);
-    const empty = await store(emulator, 'b.bin', '');
-    expect((await send(large.url, 'GET', {})).text).toBe(content);
-    expect(await send(empty.url, 'GET', {})).toMatchObject({ status: 200, text: '' });
-  });
-});
-
-test('the Date header follows the clock', async () => {
-  const { emulator, clock } = await start();
-  const file = await upsert(emulator, { key: 'a.txt', size: 3 });
-  clock.now = START + 86_400_000;
-  const reply = await send(file.url, 'GET', {});
-  expect(reply.headers['date']).toBe('Mon, 02 Mar 2026 12:00:10 GMT');
 });
 
 test.each([

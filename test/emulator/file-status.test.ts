@@ -39,25 +39,6 @@ describe('a status takes its time', () => {
     ]);
   });
 
-  test('of one that is not indexed', async () => {
-    const { emulator, clock } = await start(delays);
-    await emulator.conditions.set(slowNotice);
-    await store(emulator, 'a.md', 'abc');
-    expect(await statusesAt(emulator, clock, 'a.md', [999, 1000, 9000])).toEqual([
-      'upload_pending',
-      'upload_completed',
-      'upload_completed',
-    ]);
-  });
-
-  test('for good, where a delay is infinite, also after a restart', async () => {
-    const { emulator, clock } = await start({ indexingDelayMs: Infinity });
-    await store(emulator, 'a.md', 'abc', { index: true });
-    await emulator.close();
-    const { emulator: second } = await start({ dataDir: emulator.dataDir, now: () => clock.now + 1e12 });
-    expect((await get(second, 'a.md')).status).toBe('indexing_pending');
-  });
-
   test('the size is told when the upload is complete, the stack when the file is indexed', async () => {
     const { emulator, clock } = await start(delays);
     await emulator.conditions.set(slowNotice);
@@ -239,18 +220,5 @@ describe('a list that lags behind', () => {
     expect(await listKeys(emulator, '?tags.a=1')).toEqual(['kept.md']);
     clock.now += 60_000;
     expect(await listKeys(emulator, all)).toEqual(['kept.md', 'new.md']);
-  });
-
-  test('for good, until it is over', async () => {
-    const { emulator, clock } = await start();
-    await emulator.conditions.set({ kind: 'lagging-list', lagMs: Infinity });
-    await store(emulator, 'a.md', 'abc');
-    clock.now += 1e12;
-    expect(await listKeys(emulator)).toEqual([]);
-    await emulator.conditions.set({ kind: 'lagging-list', lagMs: Infinity });
-    await store(emulator, 'b.md', 'abc');
-    expect(await listKeys(emulator)).toEqual(['a.md']);
-    await emulator.conditions.clear();
-    expect(await listKeys(emulator, '?sortField=key&sortDirection=asc')).toEqual(['a.md', 'b.md']);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { put, send, start, store, upload, upsert, upsertHeaders } from './fixture.ts';
+import { put, send, start, store, upload, upsert } from './fixture.ts';
 
 test('requests are counted always and recorded when asked for', async () => {
   const { emulator } = await start();
@@ -60,16 +60,4 @@ test('the rate limit: headers on API answers, 429 beyond it, a new window after 
   expect(stored.headers).not.toHaveProperty('ratelimit-limit');
   clock.now += 5_500;
   expect((await put(emulator, body)).status).toBe(200);
-});
-
-test('without a rate limit there are no such headers', async () => {
-  const { emulator } = await start();
-  const reply = await send(
-    `${emulator.baseUrl}/v1/files`,
-    'PUT',
-    upsertHeaders(emulator),
-    '{"key":"a","size":1}',
-  );
-  expect(reply.status).toBe(200);
-  expect(reply.headers).not.toHaveProperty('ratelimit-limit');
 });

@@ -9,6 +9,11 @@ const BOTS = [
 ];
 
 const USER = { 'x-user-id': 'user-1' };
+const INTEGRATION = {
+  'x-integration-id': 'int1',
+  'x-integration-name': 'name1',
+  'x-integration-alias': 'alias1',
+};
 
 async function world(): Promise<Emulator> {
   return (await start({ bots: BOTS })).emulator;
@@ -18,7 +23,11 @@ describe('the owner of a file', () => {
   test.each([
     ['the bot', {}, { type: 'bot', id: 'b1' }],
     ['a user', USER, { type: 'user', id: 'user-1' }],
-    ['an integration', { ...USER, 'x-integration-id': 'int1' }, { type: 'integration', id: 'int1' }],
+    [
+      'an integration',
+      { ...USER, ...INTEGRATION },
+      { type: 'integration', id: 'int1', name: 'name1', alias: 'alias1' },
+    ],
   ])('is who created it: %s', async (_, headers, owner) => {
     const emulator = await world();
     expect((await upsert(emulator, { key: 'a.md', size: 1 }, headers)).owner).toMatchObject(owner);

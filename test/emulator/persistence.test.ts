@@ -126,16 +126,3 @@ test('secrets and data are for the owner only', async () => {
   expect(modes.map((each) => statSync(each).mode & 0o777)).toEqual([0o700, 0o700, 0o600, 0o600, 0o600]);
   expect(readFileSync(path, 'utf8')).toBe('content');
 });
-
-test('a port in use rejects with the error of Node', async () => {
-  const { emulator } = await start();
-  const port = Number(new URL(emulator.baseUrl).port);
-  const starting = startEmulator({ dataDir: temporaryDir(), port });
-  await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE' });
-});
-
-test('addresses', async () => {
-  const { emulator } = await start();
-  expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect(emulator.chatUrl).toBe(`${emulator.baseUrl}/chat`);
-});

@@ -63,20 +63,6 @@ describe('a search', () => {
     });
   });
 
-  test('takes a limit and tags', async () => {
-    const { emulator } = await start();
-    for (const name of ['a', 'b']) {
-      await store(emulator, `${name}.md`, 'One bell.\n\nTwo bells, one bell.', {
-        index: true,
-        tags: { name },
-      });
-    }
-    expect(await search(emulator, 'query=bell')).toHaveLength(4);
-    expect(await search(emulator, 'query=bell&limit=3')).toHaveLength(3);
-    const tagged = await search(emulator, 'query=bell&tags.name=b');
-    expect(tagged.map(({ file }) => file['key'])).toEqual(['b.md', 'b.md']);
-  });
-
   test.each(['', 'query=', 'query=a&limit=0', 'query=a&consolidate=yes', 'query=a&more=1'])(
     'is refused with "%s"',
     async (query) => {
@@ -103,32 +89,5 @@ describe('the passages of a file', () => {
     expect((await passages(emulator, id, '?limit=5&pageSize=100')).passages).toEqual(
       all.passages.slice(0, 5),
     );
-  });
-
-  test('are read from a web page without its markup, and from nothing that is no text', async () => {
-    const { emulator } = await start();
-    const html = '<h1>Bikes</h1>\n<p>A bell</p><ul><li>pump</li></ul>';
-    const page = await store(emulator, 'a.html', html, { index: true });
-    expect((await passages(emulator, page.id)).passages.map(({ content }) => content)).toEqual([
-      'Bikes',
-      'A bell',
-      'pump',
-    ]);
-    const pdf = await store(emulator, 'a.pdf', '%PDF', { index: true });
-    expect((await passages(emulator, pdf.id)).passages).toEqual([]);
-  });
-
-  test('are none before it is indexed, and not to be had by its key', async () => {
-    const { emulator, clock } = await start({ indexingDelayMs: 1000 });
-    const { id } = await store(emulator, 'a.md', 'abc', { index: true });
-    expect((await passages(emulator, id)).passages).toEqual([]);
-    clock.now += 1000;
-    expect((await passages(emulator, id)).passages).toHaveLength(1);
-    for (const name of ['a.md', 'none']) {
-      expect(await ask(emulator, 'GET', pathOf(name, '/passages'))).toMatchObject({
-        body: errorBody(404, 'ResourceNotFound'),
-      });
-    }
-    expect((await ask(emulator, 'GET', pathOf(id, '/passages?limit=0'))).status).toBe(400);
   });
 });

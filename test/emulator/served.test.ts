@@ -61,15 +61,6 @@ test.each([
   expect((await ask(emulator, method, path(id), body, headers)).status).toBe(200);
 });
 
-test('a fault of an operation on a file may be for one key', async () => {
-  const { emulator } = await start();
-  const { id } = await store(emulator, 'a.md', 'abc');
-  for (const key of ['other', 'a.md'])
-    emulator.faults.add({ operation: 'list-passages', kind: 'status', status: 500, key });
-  expect((await ask(emulator, 'GET', pathOf(id, '/passages'))).status).toBe(500);
-  expect(emulator.faults.pending()).toHaveLength(1);
-});
-
 test('a request is answered that comes before the answer to the one before it is through', async () => {
   const { emulator } = await start();
   const contents = ['first', 'second'];

@@ -4,16 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Emulator } from '../../src/emulator/emulator.ts';
-import {
-  findFile,
-  readText,
-  send,
-  start,
-  store,
-  upload,
-  upsert as upsertFile,
-  type Clock,
-} from './fixture.ts';
+import { findFile, readText, send, start, upload, upsert as upsertFile, type Clock } from './fixture.ts';
 
 type Stored = Awaited<ReturnType<typeof upsert>>;
 
@@ -56,14 +47,6 @@ describe('an upload', () => {
     expect(reply.headers['etag']).toMatch(/^".+"$/);
     expect(emulator.readContent('demo-bot', 'a.bin')?.equals(content)).toBe(true);
     expect(readdirSync(join(emulator.dataDir, 'incoming'))).toEqual([]);
-  });
-
-  test('may be repeated at the same address', async () => {
-    const { emulator } = await start();
-    const file = await upsert(emulator, { key: 'a.txt', size: 3 });
-    await upload(file, 'one');
-    expect((await upload(file, 'two')).status).toBe(200);
-    expect(readText(emulator, 'a.txt')).toBe('two');
   });
 
   test('carries the tagging that immediate access demands', async () => {
@@ -202,24 +185,5 @@ describe('an upload that is overtaken', () => {
     expect((await answered)[0].statusCode).toBe(404);
     expect(findFile(emulator, 'a.txt')).toMatchObject({ status: 'upload_pending', content: null });
     expect(readdirSync(join(emulator.dataDir, 'incoming'))).toEqual([]);
-  });
-
-  test('by its expiry leaves nothing', async () => {
-    const { emulator, clock } = await start();
-    const file = await upsert(emulator, { key: 'a.txt', size: 6, expiresAt: '2026-03-01T12:01:00Z' });
-    const uploading = await beginUpload(emulator, file, 'old');
-    clock.now = Date.parse('2026-03-01T12:01:00Z');
-    const answered = once(uploading, 'response') as Promise<[{ statusCode: number }]>;
-    uploading.end('old');
-    expect((await answered)[0].statusCode).toBe(404);
-    expect(emulator.listFiles('demo-bot')).toEqual([]);
-  });
-
-  test('by a newer upsert before it begins leaves the newer content alone', async () => {
-    const { emulator } = await start();
-    const old = await upsert(emulator, { key: 'a.txt', size: 3 });
-    await store(emulator, 'a.txt', 'new');
-    expect((await upload(old, 'old')).status).toBe(404);
-    expect(readText(emulator, 'a.txt')).toBe('new');
   });
 });

@@ -49,20 +49,6 @@ describe('an upsert that is accepted', () => {
     });
   });
 
-  test('has defaults for all that is left out', async () => {
-    const { emulator } = await start();
-    const file = await upsert(emulator, { key: 'a.txt', size: 0 });
-    expect(file).toMatchObject({
-      tags: {},
-      metadata: {},
-      accessPolicies: [],
-      index: false,
-    });
-    expect(file).not.toHaveProperty('expiresAt');
-    expect(file).not.toHaveProperty('failedStatusReason');
-    expect(file).not.toHaveProperty('indexingStack');
-  });
-
   test.each([
     ['a.PDF', 'application/pdf'],
     ['dir.html/notes.md', 'text/markdown'],
@@ -72,12 +58,6 @@ describe('an upsert that is accepted', () => {
   ])('infers the content type of %s as %s', async (key, contentType) => {
     const { emulator } = await start();
     expect((await upsert(emulator, { key, size: 1 })).contentType).toBe(contentType);
-  });
-
-  test('takes a given content type as it is', async () => {
-    const { emulator } = await start();
-    const file = await upsert(emulator, { key: 'a.pdf', size: 1, contentType: 'text/x-odd; charset=utf-8' });
-    expect(file.contentType).toBe('text/x-odd; charset=utf-8');
   });
 
   test.each([
@@ -90,22 +70,6 @@ describe('an upsert that is accepted', () => {
   ])('takes %s', async (_, body) => {
     const { emulator } = await start();
     expect((await put(emulator, { key: 'a.txt', ...body })).status).toBe(200);
-  });
-
-  test('takes the optional identity headers', async () => {
-    const { emulator } = await start();
-    const file = await upsert(
-      emulator,
-      { key: 'a.txt', size: 1 },
-      {
-        'x-integration-id': 'int1',
-        'x-integration-alias': 'alias1',
-        'x-integration-name': 'name1',
-        'x-user-id': 'u',
-        'x-user-role': 'admin',
-      },
-    );
-    expect(file.owner).toEqual({ type: 'integration', id: 'int1', name: 'name1', alias: 'alias1' });
   });
 });
 
@@ -133,25 +97,6 @@ describe('an existing key', () => {
     expect(readText(emulator, 'a.txt')).toBeNull();
     expect(existsSync(oldPath)).toBe(false);
     expect(findFile(emulator, 'a.txt')?.content).toBeNull();
-  });
-
-  test('is another file under another integration or bot', async () => {
-    const { emulator } = await start({
-      bots: [
-        { id: 'b1', name: '1' },
-        { id: 'b2', name: '2' },
-      ],
-    });
-    const body = { key: 'a.txt', size: 1 };
-    const ids = [
-      (await upsert(emulator, body)).id,
-      (await upsert(emulator, body, { 'x-integration-id': 'int1' })).id,
-      (await upsert(emulator, body, { 'x-integration-id': 'int2' })).id,
-      (await upsert(emulator, body, { 'x-bot-id': 'b2' })).id,
-    ];
-    expect(new Set(ids).size).toBe(4);
-    expect((await upsert(emulator, body, { 'x-integration-id': 'int1' })).id).toBe(ids[1]);
-    expect(emulator.listFiles('b1')).toHaveLength(3);
   });
 });
 

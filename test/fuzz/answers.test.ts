@@ -14,7 +14,7 @@ import { PlatformFiles } from '../../src/platform/files.ts';
 import type { RequestRetries } from '../../src/platform/requester.ts';
 import { PlatformUsage } from '../../src/platform/usage.ts';
 import { inChunks, makeClient, NEVER, SimulatedClock, START, upsertBody } from '../platform/fixture.ts';
-import { expectPresentable, fuzz } from './edge.ts';
+import { expectPresentable, fuzz, wordsOf } from './edge.ts';
 import { answers, type RawAnswer } from './raw-answer.ts';
 import { startRawServer, type RawServer } from './raw-server.ts';
 
@@ -45,24 +45,15 @@ const UPLOAD_ADDRESSES = [
     '{origin}',
     'http://127.0.0.1:1/?s=signature-of-this-test',
   ],
-  ...[
-    'http://[::1]:1/',
-    'http://u:signature-of-this-test@127.0.0.1:1/',
-    'http://0:1/',
-    'http://127.1:1',
-    'file:///etc/passwd',
-  ],
-  ...[
-    'ftp://127.0.0.1/',
-    'http://',
-    'http://%00/',
-    'http://127.0.0.1:65536/',
-    'http://127.0.0.1:0/',
-    'javascript:1',
-    '//x',
-    'data:,',
-    '',
-  ],
+  ...wordsOf(`
+    http://[::1]:1/ http://u:signature-of-this-test@127.0.0.1:1/ http://0:1/ http://127.1:1
+    file:///etc/passwd
+  `),
+  ...wordsOf(`
+    ftp://127.0.0.1/ http:// http://%00/ http://127.0.0.1:65536/ http://127.0.0.1:0/ javascript:1
+    //x data:,
+  `),
+  '',
   ...[
     '{origin}/\u0000\r\nX-Injected: 1',
     '{origin}/%0d%0aX: 1',
@@ -152,17 +143,7 @@ fuzz({
     }),
 });
 
-const RESOURCE_NAMES = [
-  'id',
-  'name',
-  'signingSecret',
-  'secrets',
-  'channels',
-  'payload',
-  'tags',
-  'type',
-  'message',
-];
+const RESOURCE_NAMES = wordsOf('id name signingSecret secrets channels payload tags type message');
 
 function resource(name: string): fc.Arbitrary<RawAnswer> {
   return answers([name, ...RESOURCE_NAMES], ['bp_secret'], (value) =>
@@ -224,8 +205,8 @@ fuzz({
 });
 
 const FILE_FIELDS = [
-  ...['id', 'key', 'size', 'status', 'failedStatusReason', 'contentType', 'tags', 'metadata'],
-  ...['accessPolicies', 'index', 'expiresAt', 'owner', 'url'],
+  ...wordsOf('id key size status failedStatusReason contentType tags metadata'),
+  ...wordsOf('accessPolicies index expiresAt owner url'),
 ];
 
 fuzz({

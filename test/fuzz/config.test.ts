@@ -9,7 +9,7 @@ import { suggestContentType, compileRules } from '../../src/domain/rules.ts';
 import { prepareUpsert } from '../../src/domain/limits.ts';
 import { fileKey, type RelativePath } from '../../src/domain/key.ts';
 import { createFilter } from '../../src/files/filter.ts';
-import { expectPresentable, fuzz, jsonValues, pieces } from './edge.ts';
+import { expectPresentable, fuzz, jsonValues, pieces, wordsOf } from './edge.ts';
 
 const FULL = `{
   // Everything at least once.
@@ -46,58 +46,22 @@ const NAMES = [...FULL.matchAll(/"([$\w]+)":/gu)].map(([, name = '']) => name);
 
 /** What a configuration is written with, and what nobody should write there. */
 const WORDS = [
-  ...[
-    '{',
-    '}',
-    '[',
-    ']',
-    ',',
-    ':',
-    '"',
-    '//',
-    '/*',
-    '*/',
-    '\\',
-    '\n',
-    '\r\n',
-    '\u2028',
-    '\ufeff',
-    '\0',
-    '\ud800',
-  ],
-  ...['null', 'true', 'false', '0', '-0', '1e999', '-1', '0.1', '1e-9', '9007199254740993', '"__proto__":1,'],
-  ...[
-    '"constructor":',
-    '"toString":{}',
-    '"1ms"',
-    '"0s"',
-    '"1e9w"',
-    '"999999999999w"',
-    '"90d"',
-    '"24.9d"',
-    '"[z-a]"',
-  ],
-  ...[
-    '"!**"',
-    '"{a,b"',
-    '"+(+(a))"',
-    '"~/x"',
-    '"../.."',
-    '"/"',
-    '"."',
-    '"\\u0000"',
-    '"\\ud800"',
-    '"env:"',
-    '"file:"',
-  ],
-  ...[
-    '"credential:.."',
-    '"[::1]:0"',
-    '"0.0.0.0:99999"',
-    '"http://u:p@h"',
-    '"https://[::"',
-    '"+275760-09-13T00:00:00Z"',
-  ],
+  ...wordsOf('{ } [ ] , : " // /* */'),
+  '\\',
+  '\n',
+  '\r\n',
+  '\u2028',
+  '\ufeff',
+  '\0',
+  '\ud800',
+  ...wordsOf('null true false 0 -0 1e999 -1 0.1 1e-9 9007199254740993 "__proto__":1,'),
+  ...wordsOf('"constructor": "toString":{} "1ms" "0s" "1e9w" "999999999999w" "90d" "24.9d" "[z-a]"'),
+  ...wordsOf('"!**" "{a,b" "+(+(a))" "~/x" "../.." "/" "." "env:" "file:"'),
+  '"\\u0000"',
+  '"\\ud800"',
+  ...wordsOf(`
+    "credential:.." "[::1]:0" "0.0.0.0:99999" "http://u:p@h" "https://[::" "+275760-09-13T00:00:00Z"
+  `),
   ...NAMES.map((name) => `"${name}":`),
 ];
 
@@ -120,32 +84,8 @@ const damaged = fc
   );
 
 const leaf = fc.oneof(
-  fc.constantFrom<unknown>(
-    null,
-    true,
-    false,
-    0,
-    -1,
-    0.5,
-    1e15,
-    '',
-    'a',
-    '**',
-    '1m',
-    '90d',
-    'docs',
-    'env:A',
-    '🙂',
-  ),
-  fc.constantFrom<unknown>(
-    'https://a',
-    'keep',
-    'expire',
-    'text/plain',
-    '127.0.0.1:1',
-    '2026-12-31T00:00Z',
-    './d',
-  ),
+  fc.constantFrom<unknown>(null, true, false, 0, -1, 0.5, 1e15, ...wordsOf('a ** 1m 90d docs env:A 🙂'), ''),
+  fc.constantFrom<unknown>(...wordsOf('https://a keep expire text/plain 127.0.0.1:1 2026-12-31T00:00Z ./d')),
   fc.string({ maxLength: 8, unit: 'binary' }),
   fc.double(),
 );
@@ -169,7 +109,7 @@ const changed = fc
     ),
   );
 
-const PATHS = ['a', 'b/c.pdf', 'r/x.md', 'é\u0301/\n', '..a/.b', '-', 'r/🙂'] as RelativePath[];
+const PATHS = [...wordsOf('a b/c.pdf r/x.md ..a/.b - r/🙂'), 'é\u0301/\n'] as RelativePath[];
 
 fuzz({
   name: 'config-text',

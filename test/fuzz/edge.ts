@@ -87,6 +87,11 @@ export function expectPresentable(text: string): void {
   expect(text.length).toBeLessThan(2_000);
 }
 
+/** The words of a text, without the white space between them. */
+export function wordsOf(text: string): string[] {
+  return text.trim().split(/\s+/u);
+}
+
 /** Texts made of pieces: what a format gives meaning to comes up often, and next to anything else. */
 export function pieces(words: readonly string[], most: number): fc.Arbitrary<string> {
   const piece = fc.oneof(

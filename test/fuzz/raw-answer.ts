@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { jsonValues, pieces } from './edge.ts';
+import { jsonValues, pieces, wordsOf } from './edge.ts';
 
 /** An answer over HTTP as it goes over the wire. `{origin}` in the body is the server's own address. */
 export interface RawAnswer {
@@ -53,21 +53,7 @@ function frame(
 }
 
 const number = fc.oneof(
-  fc.constantFrom(
-    '0',
-    '1',
-    '0.5',
-    '17',
-    '31',
-    '60',
-    '3600',
-    '-1',
-    'NaN',
-    'Infinity',
-    '1e9',
-    '0x10',
-    '999999999',
-  ),
+  fc.constantFrom(...wordsOf('0 1 0.5 17 31 60 3600 -1 NaN Infinity 1e9 0x10 999999999')),
   fc.constantFrom('1000000000', '1780000000', '1780000000000', '99999999999999999999', '9'.repeat(400), ''),
   fc.nat().map(String),
   fc.string({ maxLength: 6 }),
@@ -85,12 +71,9 @@ const date = fc.oneof(
 
 const location = fc.oneof(
   fc.constantFrom(
-    'http://10.0.0.1/',
-    'javascript:alert(1)',
-    '//x',
-    '/elsewhere',
-    'http://u:p@h/?X-Amz-Signature=sig',
-    'http://[',
+    ...wordsOf(`
+    http://10.0.0.1/ javascript:alert(1) //x /elsewhere http://u:p@h/?X-Amz-Signature=sig http://[
+  `),
     '',
   ),
   fc.webUrl(),
@@ -104,27 +87,14 @@ const header = fc.oneof(
   fc.tuple(fc.constant('Location'), location),
   fc.tuple(
     fc.constantFrom(
-      'Content-Type',
-      'Set-Cookie',
-      'Connection',
-      'Content-Encoding',
-      'Keep-Alive',
-      'Trailer',
-      'Upgrade',
-      '__proto__',
-      'constructor',
+      ...wordsOf(`
+    Content-Type Set-Cookie Connection Content-Encoding Keep-Alive Trailer Upgrade __proto__
+    constructor
+  `),
     ),
     fc.constantFrom(
+      ...wordsOf('close gzip br keep-alive timeout=0 timeout=99999999999 h2c a=b {}'),
       '',
-      'close',
-      'gzip',
-      'br',
-      'keep-alive',
-      'timeout=0',
-      'timeout=99999999999',
-      'h2c',
-      'a=b',
-      '{}',
       '\u00e9',
     ),
   ),
@@ -146,38 +116,18 @@ const status = fc.oneof(
 
 /** Words of a platform's answers, secrets that it might repeat among them. */
 const WORDS = [
-  ...[
-    '{',
-    '}',
-    '[',
-    ']',
-    ',',
-    ':',
-    '"',
-    '\\',
-    '\n',
-    '\0',
-    '\u001b[2J',
-    '\u202e',
-    '\ud800',
-    'null',
-    '0',
-    '1e999',
-    'true',
-  ],
-  ...[
-    '"id":',
-    '"file":',
-    '"bots":',
-    '"meta":',
-    '"nextToken":',
-    '"uploadUrl":',
-    '"contentType":',
-    '"type":',
-    '"message":',
-  ],
-  ...['"description":', '"code":', '"__proto__":', '"a-token"', '"QuotaExceeded"', '"Forbidden"'],
-  ...['<Code>', '</Code>', 'NoSuchUpload', '<?xml?>', 'a-token'],
+  ...wordsOf('{ } [ ] , : " null 0 1e999 true'),
+  '\\',
+  '\n',
+  '\0',
+  '\u001b[2J',
+  '\u202e',
+  '\ud800',
+  ...wordsOf(`
+    "id": "file": "bots": "meta": "nextToken": "uploadUrl": "contentType": "type": "message":
+  `),
+  ...wordsOf('"description": "code": "__proto__": "a-token" "QuotaExceeded" "Forbidden"'),
+  ...wordsOf('<Code> </Code> NoSuchUpload <?xml?> a-token'),
 ];
 
 /** Any value of JSON under the names that are looked at, and others. */

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { wordsOf } from './edge.ts';
 import { body, file, leaf, value } from './request-bodies.ts';
 import { parameter, target } from './request-targets.ts';
 
@@ -49,48 +50,29 @@ const STORE_HEADERS = [['content-type', 'application/octet-stream']] as const;
 const oddHeader = fc.tuple(
   fc.oneof(
     fc.constantFrom(
-      'authorization',
-      'x-bot-id',
-      'x-workspace-id',
-      'x-user-key',
-      'content-type',
-      'x-integration-id',
-      'x-integration-alias',
+      ...wordsOf(`
+    authorization x-bot-id x-workspace-id x-user-key content-type x-integration-id
+    x-integration-alias
+  `),
     ),
     fc.constantFrom(
-      'x-multiple-integrations',
-      'x-amz-tagging',
-      'host',
-      'expect',
-      'transfer-encoding',
-      'connection',
-      'upgrade',
-      '__proto__',
+      ...wordsOf(`
+    x-multiple-integrations x-amz-tagging host expect transfer-encoding connection upgrade __proto__
+  `),
     ),
   ),
   fc.oneof(
     fc.constantFrom(
+      ...wordsOf('Bearer bot nobody {userKey} text/plain true 100-continue'),
       '',
-      'Bearer',
       'Bearer  x',
-      'bot',
-      'nobody',
-      '{userKey}',
       'application/json; charset=x',
-      'text/plain',
-      'true',
-      '100-continue',
     ),
     fc.constantFrom(
-      'chunked',
-      'localhost',
-      'evil.test',
-      '[::1]:80',
-      '[',
-      'websocket',
-      '\u00e9',
       '\u00ff'.repeat(300),
       'a'.repeat(2_000),
+      ...wordsOf('chunked localhost evil.test [::1]:80 [ websocket'),
+      '\u00e9',
     ),
     fc.string({ maxLength: 10 }),
   ),
@@ -177,7 +159,7 @@ function intended(
 }
 
 const anything = fc.record({
-  method: fc.constantFrom('GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'PATCH', 'OPTIONS', 'CONNECT', 'BREW'),
+  method: fc.constantFrom(...wordsOf('GET PUT POST DELETE HEAD PATCH OPTIONS CONNECT BREW')),
   target,
   body,
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { jsonValues, pieces } from './edge.ts';
+import { jsonValues, pieces, wordsOf } from './edge.ts';
 
 /** Within the 90 days that the platform allows. */
 const soon = new Date(Date.now() + 86_400_000).toISOString();
@@ -16,14 +16,8 @@ export const leaf = fc.oneof(
     0.5,
     1e308,
     2 ** 53,
+    ...wordsOf('k c text audio bot v1 integrations'),
     '',
-    'k',
-    'c',
-    'text',
-    'audio',
-    'bot',
-    'v1',
-    'integrations',
   ),
   fc.constantFrom<unknown>(
     'public_content',
@@ -37,43 +31,16 @@ export const leaf = fc.oneof(
   fc.string({ maxLength: 10, unit: 'binary' }),
 );
 const NAMES = [
-  ...[
-    'key',
-    'size',
-    'tags',
-    'index',
-    'indexing',
-    'configuration',
-    'stack',
-    'parsing',
-    'accessPolicies',
-    'contentType',
-    'expiresAt',
-  ],
-  ...[
-    'publicContentImmediatelyAccessible',
-    'metadata',
-    'channel',
-    'integrationName',
-    'payload',
-    'type',
-    'text',
-    'audioUrl',
-  ],
-  ...[
-    'conversationId',
-    'id',
-    'name',
-    'profile',
-    'pictureUrl',
-    'userId',
-    '__proto__',
-    'constructor',
-    '',
-    '\u0000',
-    '$.a',
-    '"',
-  ],
+  ...wordsOf(`
+    key size tags index indexing configuration stack parsing accessPolicies contentType expiresAt
+  `),
+  ...wordsOf(`
+    publicContentImmediatelyAccessible metadata channel integrationName payload type text audioUrl
+  `),
+  ...wordsOf('conversationId id name profile pictureUrl userId __proto__ constructor "'),
+  '',
+  '\u0000',
+  '$.a',
 ];
 
 /** Any value of JSON. */
@@ -84,7 +51,7 @@ export const body = fc.oneof(
   { weight: 3, arbitrary: value.map((one) => JSON.stringify(one)) },
   {
     weight: 1,
-    arbitrary: pieces(['{', '}', '[', ']', '"', ':', ',', '\\', '\\u', '"key"', '1e999', '\ud800', '\0'], 20),
+    arbitrary: pieces([...wordsOf('{ } [ ] " : , "key" 1e999'), '\\', '\\u', '\ud800', '\0'], 20),
   },
   {
     weight: 1,

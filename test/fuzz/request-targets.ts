@@ -1,66 +1,25 @@
 import fc from 'fast-check';
+import { wordsOf } from './edge.ts';
 
 const SEGMENTS = [
-  ...[
-    'v1',
-    'files',
-    'admin',
-    'bots',
-    'hub',
-    'integrations',
-    'chat',
-    'conversations',
-    'messages',
-    'users',
-    'me',
-    'hello',
-  ],
-  ...[
-    'participants',
-    'get-or-create',
-    'upload',
-    'content',
-    '{webhook}',
-    '',
-    '.',
-    '..',
-    'latest',
-    '%5E1.0.0',
-    '%00',
-    '%ff',
-    '%',
-  ],
-  ...[
-    'k',
-    '__proto__',
-    'constructor',
-    '%2e%2e%2f%2e%2e%2fetc%2fpasswd',
-    'a%2Fb',
-    '🙂',
-    '\u0000',
-    'c',
-    'user',
-  ],
+  ...wordsOf('v1 files admin bots hub integrations chat conversations messages users me hello'),
+  ...wordsOf('participants get-or-create upload content {webhook} . .. latest %5E1.0.0 %00 %ff %'),
+  '',
+  ...wordsOf('k __proto__ constructor %2e%2e%2f%2e%2e%2fetc%2fpasswd a%2Fb 🙂 c user'),
+  '\u0000',
 ];
 
 const path = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.constantFrom(
-      ...[
-        '/v1/files',
-        '/v1/files/k',
-        '/v1/admin/bots',
-        '/v1/admin/hub/integrations/webchat/latest',
-        '/v1/chat/conversations',
-      ],
-      ...[
-        '/chat/{webhook}/messages',
-        '/chat/{webhook}/users',
-        '/chat/{webhook}/users/me',
-        '/chat/{webhook}/hello',
-        '/',
-      ],
+      ...wordsOf(`
+    /v1/files /v1/files/k /v1/admin/bots /v1/admin/hub/integrations/webchat/latest
+    /v1/chat/conversations
+  `),
+      ...wordsOf(`
+    /chat/{webhook}/messages /chat/{webhook}/users /chat/{webhook}/users/me /chat/{webhook}/hello /
+  `),
       ...[
         '/chat/{webhook}/conversations',
         '/chat/{webhook}/conversations/c',
@@ -83,13 +42,9 @@ const path = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.constantFrom(
-      '*',
-      'http://other.test/v1/files',
-      '//v1/files',
-      '',
-      '/v1/files#x',
-      '?',
       `/${'a/'.repeat(5_000)}`,
+      ...wordsOf('* http://other.test/v1/files //v1/files /v1/files#x ?'),
+      '',
     ),
   },
 );
@@ -98,63 +53,23 @@ const path = fc.oneof(
 export const parameter = fc.tuple(
   fc.oneof(
     fc.constantFrom(
-      'nextToken',
-      'pageSize',
-      'tags',
-      'tags[a]',
-      'tags.a',
-      'tags[__proto__]',
-      'ids',
-      'ids[]',
-      'sortField',
-      'sortDirection',
-      'indexed',
-      'query',
-      'limit',
-      'contextDepth',
-      'type',
+      ...wordsOf(`
+    nextToken pageSize tags tags[a] tags.a tags[__proto__] ids ids[] sortField sortDirection indexed
+    query limit contextDepth type
+  `),
     ),
     fc.constantFrom(
-      'bot',
-      'conversation',
-      'files',
-      'messages',
-      'conversations',
-      'X-Amz-Date',
-      'X-Amz-Expires',
-      'X-Amz-Signature',
+      ...wordsOf(`
+    bot conversation files messages conversations X-Amz-Date X-Amz-Expires X-Amz-Signature
+  `),
     ),
   ),
   fc.oneof(
     fc.constantFrom(
+      ...wordsOf('0 1 -1 1e9 9007199254740993 NaN bot c key size asc status %7B%22a%22%3A%22b%22%7D'),
       '',
-      '0',
-      '1',
-      '-1',
-      '1e9',
-      '9007199254740993',
-      'NaN',
-      'bot',
-      'c',
-      'key',
-      'size',
-      'asc',
-      'status',
-      '%7B%22a%22%3A%22b%22%7D',
     ),
-    fc.constantFrom(
-      '%7B',
-      'null',
-      '%00',
-      '%ff',
-      '%',
-      '=+/',
-      'MQ===+/',
-      'WyIiXQ===+/',
-      '20260301T120000Z',
-      '🙂',
-      '%ED%A0%80',
-    ),
+    fc.constantFrom(...wordsOf('%7B null %00 %ff % =+/ MQ===+/ WyIiXQ===+/ 20260301T120000Z 🙂 %ED%A0%80')),
     fc.string({ maxLength: 12 }).map((text) => `${Buffer.from(text).toString('base64')}=+/`),
     fc
       .tuple(

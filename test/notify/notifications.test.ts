@@ -45,20 +45,6 @@ describe('a trouble', () => {
     expect(world.outcomes).toEqual(['sent', 'sent']);
   });
 
-  test('whose end does not last is not told to be over', async () => {
-    const world = await createNotifyWorld();
-    world.shown = snapshot([failing(1)]);
-    world.run();
-    await world.until(() => world.outcomes.length === 1, 'the failure is told');
-    for (let time = 0; time < 5; time++) {
-      world.shown = snapshot([]);
-      await world.wait(10_000);
-      world.shown = snapshot([failing(1)]);
-      await world.wait(MINUTE);
-    }
-    expect(world.messages()).toHaveLength(1);
-  });
-
   test('that could not be told is told later, if it is still there', async () => {
     const world = await createNotifyWorld();
     world.emulator.faults.add(refuse(500));

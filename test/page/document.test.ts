@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { renderDocument, renderParts } from '../../src/page/document.ts';
 import { readPageQuery } from '../../src/page/facts.ts';
 import type { ClusterFacts } from '../../src/domain/cluster-status.ts';
-import { HALT, at, factsOf, NOW_MS, type Scene } from './facts.ts';
+import { HALT, at, factsOf, hostOf, NOW_MS, unitOf, type Scene } from './facts.ts';
 
 const NO_USAGE = { storage: null, vectorStorage: null, indexedFiles: null, largestFile: null };
 
@@ -38,22 +38,9 @@ test.each(HOSTILE)('the name %j stays a name wherever it stands', (name) => {
     failures: [{ source: name, path: name, reason: name, retryAt: null }],
     running: { refusal: name, shortage: name, outage: { since: at(-5), nextTry: null, reason: name } },
     cluster: {
-      ...{
-        host: name,
-        trouble: name,
-        held: [name],
-        blocked: { [name]: name },
-        failed: { [name]: name },
-      },
-      units: [
-        {
-          ...{ name, sources: [name], holderHost: name, epoch: 1 },
-          isConfigured: true,
-          isHalted: false,
-          whyUntaken: null,
-        },
-      ],
-      hosts: [{ name, version: name, alive: true, isMe: true, hindrances: [] }],
+      ...{ host: name, trouble: name, held: [name], blocked: { [name]: name }, failed: { [name]: name } },
+      units: [unitOf(name, name)],
+      hosts: [hostOf(name, { version: name, isMe: true })],
     },
     facts: {
       host: name,
@@ -119,38 +106,19 @@ test('a source says where it is, how it stands, and what a halt would remove', (
 const CLUSTER: ClusterFacts = {
   ...{ host: 'web1', trouble: null, held: ['faq'], blocked: {}, failed: {} },
   units: [
-    {
-      ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 2 },
-      isConfigured: true,
-      isHalted: false,
-      whyUntaken: null,
-    },
-    {
-      ...{ name: 'faq', sources: ['faq'], holderHost: 'web1', epoch: 1 },
-      isConfigured: true,
-      isHalted: false,
-      whyUntaken: null,
-    },
-    {
-      ...{ name: 'old', sources: ['old'], holderHost: 'web4', epoch: 1 },
-      isConfigured: false,
-      isHalted: false,
-      whyUntaken: null,
-    },
+    unitOf('docs', 'web2', { epoch: 2 }),
+    unitOf('faq', 'web1'),
+    unitOf('old', 'web4', { isConfigured: false }),
   ],
   hosts: [
-    { name: 'web4', version: '1.2.2', alive: false, isMe: false, hindrances: [] },
-    {
-      name: 'web3',
-      version: '1.2.3',
-      alive: true,
-      isMe: false,
+    hostOf('web4', { version: '1.2.2', alive: false }),
+    hostOf('web3', {
       hindrances: [
         { kind: 'unseen', source: 'docs', unit: 1, halt: 'empty', reason: '/srv/docs has no files' },
       ],
-    },
-    { name: 'web2', version: '1.2.3', alive: true, isMe: false, hindrances: [] },
-    { name: 'web1', version: '1.2.3', alive: true, isMe: true, hindrances: [] },
+    }),
+    hostOf('web2'),
+    hostOf('web1', { isMe: true }),
   ],
 };
 

@@ -1,5 +1,5 @@
 import type { PageFacts, SourceFacts } from '../../src/page/facts.ts';
-import type { ClusterFacts } from '../../src/domain/cluster-status.ts';
+import type { ClusterFacts, HostFacts, UnitFacts } from '../../src/domain/cluster-status.ts';
 import { EMPTY_SOURCE } from '../../src/sync/plan/overview.ts';
 import type { NotInSync, SourceStatus, HaltStatus, Running } from '../../src/domain/status.ts';
 import { standingOf, withRetries } from '../../src/sync/plan/standing.ts';
@@ -38,6 +38,17 @@ export interface Scene {
 
 /** A halt that can be approved. */
 export const HALT: HaltStatus = { kind: 'mass-removal', digest: '1a', files: 102, first: ['gone.md'] };
+
+/** A unit with one source of its name. */
+export function unitOf(name: string, holderHost: string, more: Partial<UnitFacts> = {}): UnitFacts {
+  const usual = { epoch: 1, isConfigured: true, isHalted: false, whyUntaken: null };
+  return { name, sources: [name], holderHost, ...usual, ...more };
+}
+
+/** A host that is up. */
+export function hostOf(name: string, more: Partial<HostFacts> = {}): HostFacts {
+  return { name, version: '1.2.3', alive: true, isMe: false, hindrances: [], ...more };
+}
 
 /** The facts of a daemon with one source "docs" of 1,204 files, all in sync unless the scene says otherwise. */
 export function factsOf(scene: Scene = {}): PageFacts {

@@ -1,19 +1,12 @@
 import { expect, test } from 'vitest';
 import { verdictOf, type Verdict } from '../../src/page/verdict.ts';
 import type { ClusterFacts } from '../../src/domain/cluster-status.ts';
-import { HALT, at, factsOf, type Scene } from './facts.ts';
+import { HALT, at, factsOf, hostOf, unitOf, type Scene } from './facts.ts';
 
 const CLUSTER: ClusterFacts = {
   ...{ host: 'web1', trouble: null, held: [], blocked: {}, failed: {} },
-  units: [
-    {
-      ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 1, pinned: null },
-      isConfigured: true,
-      isHalted: false,
-      whyUntaken: null,
-    },
-  ],
-  hosts: [{ name: 'web2', version: '1.2.3', alive: true, isMe: false, hindrances: [] }],
+  units: [unitOf('docs', 'web2')],
+  hosts: [hostOf('web2')],
 };
 
 const OUTAGE = { since: at(-240), nextTry: at(30), reason: 'cannot reach it: connection refused' };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PlatformAdministration } from '../../src/platform/administration.ts';
-import { NEVER, START } from './fixture.ts';
+import { NEVER } from './fixture.ts';
 import { callerHeaders, drop, kindOf, messageOf, play, say, type Operations } from './operations-fixture.ts';
 
 const TOKEN = 'bp_pat_a/token=';
@@ -147,16 +147,6 @@ describe('listing bots', () => {
     stop.abort();
     expect(messageOf(await asking)).toBe('interrupted');
     expect(platform.seen).toHaveLength(1);
-  });
-
-  test('slows down and learns the time from what answers say', async () => {
-    const date = new Date(START + 3_600_000).toUTCString();
-    const limits = { date, 'ratelimit-remaining': '0', 'ratelimit-reset': '5' };
-    const platform = await play([say(200, { bots: [] }, limits)]);
-    const area = administration(platform);
-    await area.listBots(NEVER);
-    expect(platform.pacer.pausedForMs).toBe(5000);
-    expect(Math.round((area.now() - platform.clock.now()) / 60_000)).toBe(60);
   });
 });
 

@@ -4,7 +4,7 @@ import type { CatalogFile } from '../../src/domain/file-catalog.ts';
 import { PlatformCatalog } from '../../src/platform/catalog.ts';
 import { start, store } from '../emulator/fixture.ts';
 import { connect, NEVER, upsertBody } from './fixture.ts';
-import { callerHeaders, drop, kindOf, messageOf, play, say, type Operations } from './operations-fixture.ts';
+import { callerHeaders, drop, kindOf, play, say, type Operations } from './operations-fixture.ts';
 
 const TOKEN = 'bp_pat_Zx81-very/secret+token=';
 const BOT = 'bot-1';
@@ -256,21 +256,6 @@ describe('refusals', () => {
     }
   });
 
-  test('a 429 holds all requests for as long as it says', async () => {
-    const platform = await play([say(429, {}, { 'retry-after': '7' })]);
-    const outcome = await ASKS['a list']?.(catalogOf(platform));
-    expect(outcome).toMatchObject({ failure: { kind: 'transient', retryAfterMs: 7000 } });
-    expect(platform.pacer.pausedForMs).toBe(7000);
-  });
-
-  test('a redirect is not followed, and its address not shown', async () => {
-    const other = await play([say(200, { file: BARE })]);
-    const platform = await play([say(302, '', { location: `${other.url}/v1/files/f1?sig=SECRET` })]);
-    const message = messageOf(await catalogOf(platform).get(BOT, 'f1', NEVER));
-    expect(message).toMatch(/^302: redirected to http:\/\/127\.0\.0\.1:\d+, which is not followed/u);
-    expect(other.seen).toEqual([]);
-  });
-
   test('no failure tells the token, or what signs an address', async () => {
     const signed = 'https://store.test/a?X-Amz-Signature=SECRET';
     const known = [TOKEN, encodeURIComponent(TOKEN), Buffer.from(TOKEN).toString('base64')];
@@ -286,13 +271,6 @@ describe('refusals', () => {
           expect(told, `${name} ${status}`).not.toContain('SECRET');
           for (const one of known) expect(told, `${name} ${status}`).not.toContain(one);
         }
-  });
-
-  test('a connection that breaks is a transient failure', async () => {
-    for (const ask of Object.values(ASKS)) {
-      const platform = await play([drop]);
-      expect(kindOf(await ask(catalogOf(platform)))).toBe('transient');
-    }
   });
 });
 

@@ -123,13 +123,6 @@ describe('a proxy', () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  test('is passed by when there is none', async () => {
-    const { emulator } = await start();
-    setEnvironment({ HTTP_PROXY: '' });
-    await store(connect(emulator.baseUrl, { token: emulator.token, useProxy: true }));
-    expect(emulator.readContent('demo-bot', 'a.txt')?.toString()).toBe('abc');
-  });
-
   test.each(['http', 'https'])('that wants a password for %s is named', async (scheme) => {
     const proxy = await startProxy({ refusal: 407 });
     setEnvironment({ [`${scheme}_proxy`]: proxy.url });
@@ -229,16 +222,5 @@ describe('a proxy', () => {
     setEnvironment({ HTTP_PROXY: `http://127.0.0.1:${port}` });
     const { platform } = connect(emulator.baseUrl, { useProxy: true, stallTimeoutMs: 300 });
     expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).kind).toBe('transient');
-  });
-
-  test('whose address is none is a failure that shows no password, and closing still works', async () => {
-    setEnvironment({ HTTP_PROXY: 'http://user:SECRET@[nonsense' });
-    const { platform, http } = connect('http://platform.test', { useProxy: true });
-    expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER))).toEqual({
-      kind: 'transient',
-      message:
-        '$HTTP_PROXY is not an address; write it as http://HOST:PORT or http://USER:PASSWORD@HOST:PORT',
-    });
-    await http.close();
   });
 });

@@ -174,18 +174,6 @@ describe('an upload', () => {
   });
 
   test.each([
-    ['cut midway', { kind: 'cut', afterBytes: 500_000 } as const],
-    ['dropped', { kind: 'drop' } as const],
-    ['answered by nobody', { kind: 'apply-then-drop' } as const],
-  ])('%s is transient', async (_, fault) => {
-    const { emulator } = await start();
-    emulator.faults.add({ operation: 'upload', ...fault });
-    expect(failureIn(await store(connectTo(emulator), 'a', stream(Buffer.alloc(1_000_000)))).kind).toBe(
-      'transient',
-    );
-  });
-
-  test.each([
     ['whole', whole('abc')],
     ['streamed', stream(Buffer.alloc(32_000_000))],
   ])('%s is broken off by an abort', async (_, content) => {

@@ -103,31 +103,4 @@ describe('an upsert', () => {
       unusable: true,
     });
   });
-
-  test.each([
-    ['garbage', { kind: 'garbage' } as const],
-    ['missing-upload-url', { kind: 'missing-upload-url' } as const],
-  ])('meets the emulator with %s and fails for the time being', async (_, fault) => {
-    const { emulator } = await start();
-    emulator.faults.add({ operation: 'upsert', ...fault });
-    const failure = failureIn(await connectTo(emulator).platform.upsert(BOT, upsertBody('a', 1), NEVER));
-    expect(failure.kind).toBe('transient');
-  });
-
-  test.each([
-    ['a wrong token', { token: 'wrong' }, BOT, { kind: 'credentials', scope: 'all' }],
-    ['an unknown bot', {}, 'nobody', { kind: 'credentials', scope: 'unknown-bot' }],
-  ])('with %s is a failure of credentials', async (_, options, botId, failure) => {
-    const { emulator } = await start();
-    const { platform } = connectTo(emulator, options);
-    expect(failureIn(await platform.upsert(botId, upsertBody('a', 1), NEVER))).toMatchObject(failure);
-  });
-
-  test('of the largest body is answered by more than a megabyte', async () => {
-    const { emulator } = await start();
-    // Within the platform's 1 MB; the answer repeats it and adds fields of its own.
-    const metadata = { text: 'x'.repeat(999_700) };
-    expect((await store(connectTo(emulator), 'a.txt', whole('abc'), { metadata })).kind).toBe('ok');
-    expect(emulator.listFiles(BOT)[0]?.content?.size).toBe(3);
-  });
 });

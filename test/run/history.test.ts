@@ -1,18 +1,12 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { together, type HistoryBucket } from '../../src/domain/history.ts';
 import type { FileEvent } from '../../src/domain/report.ts';
 import { countsOf } from '../../src/run/history-recorder.ts';
-import { openSync, type Sync } from '../../src/run/botsync.ts';
 import { readStateFile } from '../../src/run/read-state-file.ts';
 import { createSite, type Site } from '../cli/binary.ts';
-
-function open(site: Site): Sync {
-  const sync = openSync({ config: join(site.directory, 'botsync.config.json'), env: site.env });
-  onTestFinished(() => sync.close());
-  return sync;
-}
+import { openSite } from './open-site.ts';
 
 /** All that the history of a site says, together. */
 function historyOf(site: Site): HistoryBucket {
@@ -72,23 +66,23 @@ test('a pass counts what it does, and no pass counts again what it found before'
   site.write('docs/large.md', 'x'.repeat(101));
   const requests = (): number =>
     site.emulator.requests.filter(({ operation }) => operation !== 'upload').length;
-  await open(site).pass();
+  await openSite(site).pass();
   const first = { sentFiles: 2, sentBytes: 8, failed: 1, refused: 1, requestLimit: 60_000 };
   expect(historyOf(site)).toEqual(only({ ...first, requests: requests() }));
   expect(requests()).toBeGreaterThan(2);
-  await open(site).pass();
+  await openSite(site).pass();
   expect(historyOf(site)).toEqual(only({ ...first, requests: requests() }));
   rmSync(join(site.directory, 'docs/good.md'));
-  await open(site).pass();
+  await openSite(site).pass();
   expect(historyOf(site)).toEqual(only({ ...first, removed: 1, requests: requests() }));
 });
 
 test('what the platform has already counts as taken over, other settings as updates, 429 as throttled', async () => {
   const site = await createSite({}, {}, 'auto');
   site.write('docs/a.md', 'alpha');
-  await open(site).pass();
+  await openSite(site).pass();
   rmSync(join(site.directory, '.botsync'), { recursive: true });
-  await open(site).pass();
+  await openSite(site).pass();
   expect(historyOf(site)).toMatchObject({ sentFiles: 0, adopted: 1, throttled: 0 });
   const config = JSON.parse(readFileSync(join(site.directory, 'botsync.config.json'), 'utf8')) as object;
   site.write(
@@ -97,14 +91,14 @@ test('what the platform has already counts as taken over, other settings as upda
   );
   const headers = { 'retry-after': '0' };
   site.emulator.faults.add({ operation: 'update-file', kind: 'status', status: 429, headers });
-  await open(site).pass();
+  await openSite(site).pass();
   expect(historyOf(site)).toMatchObject({ sentFiles: 0, adopted: 1, updated: 1, throttled: 1 });
 });
 
 test('a daemon counts, and so does a repair; nobody else does', async () => {
   const site = await createSite({ watch: { settle: '50ms' } }, {}, 'auto');
   site.write('docs/a.md', 'a');
-  const sync = open(site);
+  const sync = openSite(site);
   const events = sync.events();
   const daemon = await sync.start();
   for await (const { kind } of events) if (kind === 'pass-ended') break;
@@ -114,9 +108,9 @@ test('a daemon counts, and so does a repair; nobody else does', async () => {
   const after = historyOf(site);
   expect(after).toMatchObject({ sentFiles: 1, sentBytes: 1, failed: 0 });
   expect(after.requests).toBeGreaterThan(0);
-  await open(site).verify();
-  await open(site).plan();
+  await openSite(site).verify();
+  await openSite(site).plan();
   expect(historyOf(site)).toEqual(after);
-  await open(site).verify({ repair: true });
+  await openSite(site).verify({ repair: true });
   expect(historyOf(site).requests).toBeGreaterThan(after.requests);
 });

@@ -1,15 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { openSync, SyncError, type OpenOptions, type Sync, type SyncEvent } from '../../src/run/botsync.ts';
-import { createSite, type Site } from '../cli/binary.ts';
-
-/** A sync of a site; its token is in no other environment. */
-function open(site: Site, options: OpenOptions = {}): Sync {
-  const sync = openSync({ config: join(site.directory, 'botsync.config.json'), env: site.env, ...options });
-  onTestFinished(() => sync.close());
-  return sync;
-}
+import { expect, test } from 'vitest';
+import { openSync, SyncError, type SyncEvent } from '../../src/run/botsync.ts';
+import { createSite } from '../cli/binary.ts';
+import { openSite } from './open-site.ts';
 
 /** The first event that is wanted. */
 async function firstOf(events: AsyncIterable<SyncEvent>, isWanted: (event: SyncEvent) => boolean) {
@@ -28,10 +22,10 @@ test('a pass tells what it does, a second one does nothing, and the process is l
   const before = listeners();
   const site = await createSite({}, { recordRequests: true });
   site.write('docs/a.md', 'a');
-  const sync = open(site);
+  const sync = openSite(site);
   const events = sync.events();
   const planned: string[] = [];
-  const other = open(site, { observer: { planned: ({ path }) => planned.push(path) } });
+  const other = openSite(site, { observer: { planned: ({ path }) => planned.push(path) } });
   expect(await other.plan()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 1 } });
   expect(planned).toEqual(['a.md']);
   expect(site.emulator.requests.length).toBe(0);
@@ -50,7 +44,7 @@ test('a pass tells what it does, a second one does nothing, and the process is l
 test('errors say where, what and what to do', async () => {
   expect(() => openSync({ config: '/nowhere.json' })).toThrow(SyncError);
   const site = await createSite();
-  const bare = open(site, { env: {} });
+  const bare = openSite(site, { env: {} });
   const error: unknown = await bare.pass().catch((reason: unknown) => reason);
   expect(error).toMatchObject({ name: 'SyncError', code: 'configuration' });
   expect((error as SyncError).place).toMatch(/botsync\.config\.json: platform\.token$/u);
@@ -60,11 +54,11 @@ test('errors say where, what and what to do', async () => {
 test('a daemon sends what changes until it is stopped; the state file is its own meanwhile', async () => {
   const site = await createSite({ watch: { settle: '50ms' } });
   site.write('docs/a.md', 'a');
-  const sync = open(site);
+  const sync = openSite(site);
   const events = sync.events();
   const daemon = await sync.start();
   await firstOf(sync.events(), ({ kind }) => kind === 'pass-ended');
-  await expect(open(site).pass()).rejects.toMatchObject({ code: 'busy', fix: 'wait for it, or stop it' });
+  await expect(openSite(site).pass()).rejects.toMatchObject({ code: 'busy', fix: 'wait for it, or stop it' });
   writeFileSync(join(site.directory, 'docs/b.md'), 'b');
   await firstOf(events, isUploadOf('b.md'));
   expect(daemon.impediments).toEqual([]);
@@ -74,14 +68,14 @@ test('a daemon sends what changes until it is stopped; the state file is its own
   await daemon.stopped;
   expect(daemon.status()).toMatchObject({ inSync: false, service: { kind: 'stopped' } });
   // It has let go of the state file.
-  expect(await open(site).pass()).toMatchObject({ summary: { unchanged: 2 } });
+  expect(await openSite(site).pass()).toMatchObject({ summary: { unchanged: 2 } });
 });
 
 test('a signal stops a daemon, and what cannot start is told by start', async () => {
   const site = await createSite();
   const stop = new AbortController();
-  const daemon = await open(site).start({ signal: stop.signal });
-  await expect(open(site).start()).rejects.toMatchObject({ code: 'busy' });
+  const daemon = await openSite(site).start({ signal: stop.signal });
+  await expect(openSite(site).start()).rejects.toMatchObject({ code: 'busy' });
   stop.abort();
   await daemon.stopped;
 });
@@ -90,7 +84,9 @@ test('a pass that is stopped before it looked at anything does not claim to have
   const site = await createSite();
   site.write('docs/a.md', 'a');
   const told: boolean[] = [];
-  const sync = open(site, { observer: { end: (summary, isDryRun, isCutShort) => told.push(isCutShort) } });
+  const sync = openSite(site, {
+    observer: { end: (summary, isDryRun, isCutShort) => told.push(isCutShort) },
+  });
   expect(await sync.pass({ signal: AbortSignal.abort() })).toMatchObject({
     ...{ outcome: 'interrupted', sawAll: false },
     summary: { uploaded: 0 },
@@ -106,7 +102,7 @@ test('a log that throws keeps no daemon from letting go of everything', async ()
   const write = (): void => {
     if (isBroken) throw new Error('the log is broken');
   };
-  const sync = open(site, { log: { debug: write, info: write, warn: write, error: write } });
+  const sync = openSite(site, { log: { debug: write, info: write, warn: write, error: write } });
   const daemon = await sync.start();
   isBroken = true;
   await expect(daemon.reload()).rejects.toThrow('the log is broken');
@@ -115,7 +111,7 @@ test('a log that throws keeps no daemon from letting go of everything', async ()
   isBroken = true;
   await expect(daemon.reload()).rejects.toThrow('the log is broken');
   await expect(daemon.stop()).rejects.toThrow('the log is broken');
-  expect(await open(site).pass()).toMatchObject({ outcome: 'in-sync' });
+  expect(await openSite(site).pass()).toMatchObject({ outcome: 'in-sync' });
 });
 
 test('several syncs in one process share nothing', async () => {
@@ -123,7 +119,7 @@ test('several syncs in one process share nothing', async () => {
   const passes = sites.map(async (site, index) => {
     site.write(`docs/${index}.md`, `${index}`);
     const paths: string[] = [];
-    const sync = open(site, { observer: { event: ({ path }) => paths.push(path) } });
+    const sync = openSite(site, { observer: { event: ({ path }) => paths.push(path) } });
     expect(await sync.pass()).toMatchObject({ outcome: 'in-sync' });
     return paths;
   });

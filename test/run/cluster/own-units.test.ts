@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import type { HostRow, UnitRow } from '../../../src/cluster/shared-ledger.ts';
+import type { UnitRow } from '../../../src/cluster/shared-ledger.ts';
 import { differencesOf } from '../../../src/domain/hindrance.ts';
 import { overlapOf, settingsOf, type OwnUnit } from '../../../src/run/cluster/own-units.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { createWorld } from '../../sync/world.ts';
+import { hostRow, unitRow } from './rows.ts';
 
 const source = (keyPrefix: string, directory = ''): OwnUnit['sources'][number] =>
   ({ name: 'docs', keyPrefix, directory }) as OwnUnit['sources'][number];
@@ -13,26 +14,8 @@ const OWN: OwnUnit = {
   at: { baseUrl: 'https://api.example', botId: 'bot-1', identity: '{}' },
 };
 
-function unit(id: number, keyPrefix: string, more: Partial<UnitRow> = {}): UnitRow {
-  return {
-    ...{ id, target: 1, name: `unit ${id}`, sources: [{ name: 'theirs', keyPrefix }] },
-    ...{ epoch: 1, beat: 1, seq: 1, holder: null, holderHost: 'web2', settledAgeMs: null, ...more },
-  };
-}
-
-const host = (name: string, units: readonly number[]): HostRow => ({
-  ...{
-    name,
-    units,
-    instance: name,
-    isVisitor: false,
-    version: '1',
-    beat: 1,
-    hindrances: [],
-    report: null,
-  },
-  pausedForMs: 0,
-});
+const unit = (id: number, keyPrefix: string, more: Partial<UnitRow> = {}): UnitRow =>
+  unitRow(id, keyPrefix, { holderHost: 'web2', ...more });
 
 test('of two units that may give the same keys the later one is halted, and both hosts are named', () => {
   const held = unit(2, 'docs/en/', { holder: 'process' });
@@ -41,7 +24,7 @@ test('of two units that may give the same keys the later one is halted, and both
   );
   // It could be taken.
   const free = unit(2, '', { holderHost: null });
-  expect(overlapOf(OWN, { units: [free] }, [host('web3', [2])])).toMatch(/"unit 2" on web3;/u);
+  expect(overlapOf(OWN, { units: [free] }, [hostRow('web3', [2])])).toMatch(/"unit 2" on web3;/u);
   const inNobodysWay = [
     unit(6, 'docs/', { holder: 'process' }),
     unit(2, 'faq/', { holder: 'process' }),
@@ -49,7 +32,8 @@ test('of two units that may give the same keys the later one is halted, and both
     unit(2, 'docs/'),
     unit(2, '', { holder: 'process', sources: [] }),
   ];
-  for (const other of inNobodysWay) expect(overlapOf(OWN, { units: [other] }, [host('web3', [])])).toBeNull();
+  for (const other of inNobodysWay)
+    expect(overlapOf(OWN, { units: [other] }, [hostRow('web3', [])])).toBeNull();
 });
 
 test('hosts agree as long as they treat a source alike, wherever it is mounted', async () => {

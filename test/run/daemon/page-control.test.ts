@@ -4,11 +4,12 @@ import { get, request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Overview } from '../../../src/domain/status.ts';
-import { expect, onTestFinished, test } from 'vitest';
-import { openSync, type SyncDaemon } from '../../../src/run/botsync.ts';
+import { expect, test } from 'vitest';
+import type { SyncDaemon } from '../../../src/run/botsync.ts';
 import { actionValue, type PageAction } from '../../../src/service/page-source.ts';
 import { askDaemon } from '../../../src/service/daemon-socket.ts';
 import { createSite, type Site } from '../../cli/binary.ts';
+import { openSite } from '../open-site.ts';
 
 const SECRET = 'the-secret-of-this-page';
 const POLL = { interval: 20 };
@@ -40,19 +41,13 @@ async function visit(fields: Record<string, unknown> = {}): Promise<Visited> {
   });
   site.write('control', `${SECRET}\n`);
   chmodSync(join(site.directory, 'control'), 0o600);
-  return await visitSite(site);
-}
-
-async function visitSite(site: Site): Promise<Visited> {
   const lines: string[] = [];
   const note = (message: string, about: object = {}): void => {
     lines.push(JSON.stringify({ message, ...about }));
   };
   const triggers: string[] = [];
   const sent: string[] = [];
-  const sync = openSync({
-    config: join(site.directory, 'botsync.config.json'),
-    env: site.env,
+  const sync = openSite(site, {
     log: { debug: note, info: note, warn: note, error: note },
     observer: {
       passEnded: (trigger) => triggers.push(trigger),
@@ -61,7 +56,6 @@ async function visitSite(site: Site): Promise<Visited> {
       },
     },
   });
-  onTestFinished(() => sync.close());
   const addresses: string[] = [];
   const daemon = await sync.start({ listening: (address) => addresses.push(address) });
   await expect.poll(() => triggers.length, POLL).toBe(1);
