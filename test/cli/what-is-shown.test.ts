@@ -104,7 +104,7 @@ test('in a pipe a pass writes plain lines, for a service manager JSON, in the sa
   expect(forbidden.stderr + forbidden.stdout).not.toContain('\u001b');
 });
 
-test('a service says what it runs for, what it waits for, and when all is in sync again', async () => {
+test('a service says what it runs for, what it waits for, and when all is in sync', async () => {
   const site = await createSite();
   site.write('docs/a.md', 'small');
   const daemon = start(site.directory, ['sync'], site.env);
@@ -113,7 +113,7 @@ test('a service says what it runs for, what it waits for, and when all is in syn
   await expect.poll(() => log, POLL).toContain('watching 1 directory for changes');
   site.write('docs/b.md', 'one');
   site.write('docs/c.md', 'two');
-  await expect.poll(() => log, POLL).toContain('In sync again');
+  await expect.poll(() => log, POLL).toContain('2 uploaded, 6 B');
   daemon.child.kill('SIGTERM');
   expect((await daemon.ended).code).toBe(0);
   const lines = log.split('\n').map((line) => line.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}/u, '- '));
@@ -125,6 +125,6 @@ test('a service says what it runs for, what it waits for, and when all is in syn
     '- checking all files …',
   ]);
   expect(log).toMatch(/In sync: 1 uploaded, 5 B \(/u);
-  expect(log).toMatch(/In sync again: 2 uploaded, 6 B \(/u);
+  expect(log).toMatch(/In sync: 2 uploaded, 6 B \(/u);
   expect(lines.at(-2)).toBe('- stopped');
 });

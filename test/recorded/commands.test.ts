@@ -177,7 +177,7 @@ recorded('a daemon', async (scene) => {
   await daemon.says('"trigger":"approved"');
   scene.write('docs/c.md', 'c');
   await daemon.says('"path":"c.md"');
-  await daemon.says('In sync again');
+  await daemon.says('In sync: 1 uploaded');
   daemon.child.kill('SIGHUP');
   await daemon.says('"trigger":"reload"');
   daemon.child.kill('SIGTERM');

@@ -8,7 +8,8 @@ import { renderFinding, worst, type Diagnosis, type Examination } from '../docto
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../../run/run-base.ts';
 import { openRecords } from '../../run/read-records.ts';
-import { print, printJson } from '../render/output.ts';
+import { printJson } from '../render/output.ts';
+import { printLines } from '../render/text-layout.ts';
 import { runSession } from '../session.ts';
 
 export interface DoctorOptions extends GlobalOptions {
@@ -25,7 +26,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
   const found: Diagnosis[] = [];
   const report = (diagnoses: readonly Diagnosis[]): void => {
     found.push(...diagnoses);
-    if (!options.json) for (const { finding } of diagnoses) print(renderFinding(finding));
+    if (!options.json) printLines(diagnoses.map(({ finding }) => renderFinding(finding)));
   };
   report(checkNode(process.versions.node, Date.now()));
   const loaded = loadConfig(options.config);

@@ -5,7 +5,8 @@ import { findSources } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../../run/run-base.ts';
 import { locateFile } from '../arguments.ts';
-import { print, printJson } from '../render/output.ts';
+import { printJson } from '../render/output.ts';
+import { printLines } from '../render/text-layout.ts';
 import { withRecords } from '../../run/read-records.ts';
 import { describeExplanation } from '../../words/explanation.ts';
 
@@ -27,6 +28,6 @@ export async function explain(options: ExplainOptions): Promise<number> {
       : explainFile(found.source, path, { config, sources, state, nowMs: Date.now() }),
   );
   if (options.json) printJson(explanation);
-  else print(describeExplanation(explanation, config.platform.operations !== 'specified').join('\n'));
+  else printLines(describeExplanation(explanation, config.platform.operations !== 'specified'));
   return EXIT.ok;
 }

@@ -3,7 +3,8 @@ import { EXIT } from '../../domain/exit-code.ts';
 import type { Usages } from '../../domain/usage.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../../run/run-base.ts';
-import { print, printError, printJson, paintFor, jsonLine } from '../render/output.ts';
+import { printError, printJson, paintFor, jsonLine } from '../render/output.ts';
+import { printLines } from '../render/text-layout.ts';
 import { describeStatus, type StatusWords } from '../../words/status.ts';
 import { describeUsage, usageForPrograms } from '../../words/usage.ts';
 import type { Session } from '../session.ts';
@@ -52,7 +53,7 @@ export async function status(options: StatusOptions): Promise<number> {
       const lines = describeStatus(facts.known, standing, facts.daemon, now);
       if (asked !== null)
         lines.push('', "Usage, in the platform's units:", ...indented(describeUsage(asked, null)));
-      print(lines.join('\n'));
+      printLines(lines);
     }
   };
   if (options.usage) {

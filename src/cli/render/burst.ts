@@ -58,6 +58,8 @@ export class Burst {
   #tookMs = 0;
   #lastMs = 0;
   #hasToldOfWait = false;
+  /** A file failed, or the last summary said that something is not in sync. */
+  #wasOut = false;
 
   /** @param monotonic - milliseconds that never go back. */
   constructor(monotonic: () => number) {
@@ -73,6 +75,7 @@ export class Burst {
     const { kind, source, path, outcome } = event;
     const place = `${source}\n${path}`;
     if (outcome === 'failed' || kind === 'refuse' || kind === 'problem') {
+      this.#wasOut = true;
       if (this.#troubles.size < MOST_TROUBLES) this.#troubles.add(place);
     } else this.#troubles.delete(place);
     if (outcome === undefined) return;
@@ -97,6 +100,7 @@ export class Burst {
   /** Resets the burst after a full pass, which has its own summary. `unconfirmed`: files left to confirm. */
   passEnded(isInSync: boolean, unconfirmed: number): void {
     if (isInSync) this.#troubles.clear();
+    this.#wasOut = !isInSync;
     this.#counts = unconfirmed > 0 ? emptyCounts() : null;
     this.#lastMs = this.#monotonic();
     this.#stretch = null;
@@ -128,8 +132,12 @@ export class Burst {
       };
     }
     this.#counts = null;
-    if (this.#troubles.size === 0 && !isHindered)
-      return { level: 'info', words: { style: 'ok', head: 'In sync again', rest: `: ${done}` }, fields };
+    if (this.#troubles.size === 0 && !isHindered) {
+      const head = this.#wasOut ? 'In sync again' : 'In sync';
+      this.#wasOut = false;
+      return { level: 'info', words: { style: 'ok', head, rest: `: ${done}` }, fields };
+    }
+    this.#wasOut = true;
     const left = this.#troubles.size === 0 ? '' : `; ${countText(this.#troubles.size, 'problem')} left`;
     const rest = `: ${done}${left}; see botsync status`;
     return { level: 'warn', words: { style: 'failure', head: 'NOT IN SYNC', rest }, fields };

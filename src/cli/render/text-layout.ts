@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
-import { shown } from './output.ts';
+import { print, shown } from './output.ts';
 
 /** Created on first use: that takes as long as loading a small module. */
 let segmenter: Intl.Segmenter | null = null;
@@ -22,6 +22,19 @@ export function cutStart(text: string, columns: number): string {
   return `…${fitting(graphemesOf(text).reverse(), columns - 1)
     .reverse()
     .join('')}`;
+}
+
+/** The narrowest terminal for which lines are wrapped, in columns. */
+const LEAST_COLUMNS = 60;
+
+/** Prints lines. On a terminal it wraps them between words, except those with a command, which people copy. */
+export function printLines(lines: readonly string[]): void {
+  const { isTTY, columns } = process.stdout;
+  const isWrapped = isTTY && columns >= LEAST_COLUMNS;
+  const rows = lines.flatMap((line) =>
+    isWrapped && !/\brun: /iu.test(line) ? wrapLine(line, columns) : [line],
+  );
+  if (rows.length > 0) print(rows.join('\n'));
 }
 
 /** Wraps a text between words. */

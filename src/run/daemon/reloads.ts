@@ -116,8 +116,8 @@ export class Reloads {
       this.#noteEnd(null);
       if (changed === null) log.info('the configuration was reloaded');
       else {
-        const takenOver = this.#takenOver(before, next, changed);
-        if (takenOver.length > 0) log.info('configuration changed on disk: reloaded', { changed, takenOver });
+        const settings = this.#changedSettings(before, next, changed);
+        if (settings.length > 0) log.info('configuration changed on disk: reloaded', { changed, settings });
         else log.info('configuration changed on disk: reloaded, and no setting differs', { changed });
       }
       if (isReady) serviceManager.ready('reloaded');
@@ -133,7 +133,7 @@ export class Reloads {
   }
 
   /** Returns the fields that differ between two configurations, and the fields of secrets whose files changed. */
-  #takenOver(before: LoadedConfig, after: LoadedConfig, files: readonly string[]): string[] {
+  #changedSettings(before: LoadedConfig, after: LoadedConfig, files: readonly string[]): string[] {
     const secrets = this.#secretsOf(after).filter(({ path }) => files.includes(path));
     return [...changedBlocks(before.config, after.config), ...secrets.map(({ field }) => field)];
   }

@@ -1,4 +1,5 @@
 import type { Problem } from '../../store/problems.ts';
+import { placeOf } from '../../words/place.ts';
 import { describeObstacle } from '../../words/obstacle.ts';
 import type { WalkContext } from './sync-context.ts';
 import { outcomeOf } from '../plan/outcome.ts';
@@ -60,7 +61,7 @@ function noteAbsent(
   item: Extract<PlanItem, { kind: 'absent' }>,
   source: Source,
   target: number,
-  { state, summary, config, clock, keyLocks, changeFeed, claims }: WalkContext,
+  { state, summary, config, clock, emit, keyLocks, changeFeed, claims }: WalkContext,
 ): void {
   const { record } = item;
   const id = { target, key: record.key };
@@ -81,7 +82,14 @@ function noteAbsent(
     state.forget(id);
     return;
   }
-  if (absence !== undefined && absence !== now.absence) state.setAbsence(id, absence, clock.now());
+  if (absence !== undefined && absence !== now.absence) {
+    state.setAbsence(id, absence, clock.now());
+    if (absenceAction === 'keep' && item.absence === 'removed')
+      emit({
+        kind: 'notice',
+        message: `deleted here, kept on the platform: ${placeOf(source.config.name, record.path)}`,
+      });
+  }
   if (absenceAction !== 'remove' && now.state === 'removing' && now.failure !== null)
     state.removals.recordFailure(id, null, clock.now());
   if (absenceAction === 'keep') claims.countKept(id, source, record.path, summary);

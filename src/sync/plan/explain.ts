@@ -21,6 +21,13 @@ import { checkRoot } from '../sources/root-check.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 import { explainRemoval, haltReason, matchingRules, recordOf } from './explanation.ts';
 
+const VERIFY_REASONS: Readonly<Partial<Record<PlannedSend['reason'], string>>> = {
+  touched: 'its time or inode changed',
+  'written-recently': 'it was written shortly before it was sent',
+  'in-doubt': 'a change may not show in its size and time',
+  listed: 'the platform may have it already',
+};
+
 /** `nowMs`: epoch milliseconds. */
 export interface ExplainInput {
   readonly config: Config;
@@ -164,7 +171,10 @@ function planTwins({ source, key, target }: ExplainedFile, input: LookAheadInput
 function ofSend(item: PlannedSend, source: Source): Plan {
   const unreadable = whyUnreadable(source, item.path);
   if (item.kind === 'verify' && unreadable === null)
-    return tried('verify', `${item.reason}: its content is hashed, and sent if it differs`);
+    return tried(
+      'verify',
+      `${VERIFY_REASONS[item.reason] ?? item.reason}: its content is hashed, and sent if it differs`,
+    );
   return ofEvent(outcomeOfSend(item, false, unreadable));
 }
 

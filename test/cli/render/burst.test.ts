@@ -27,7 +27,7 @@ test('one line sums up many changes, once all is quiet', () => {
   pass(1000);
   expect(burst.news(QUIET, true)).toBeNull();
   const news = burst.news(QUIET, false);
-  expect(text(news)).toBe('In sync again: 3 uploaded, 1 removed, 3 kB (1.2 s)');
+  expect(text(news)).toBe('In sync: 3 uploaded, 1 removed, 3 kB (1.2 s)');
   expect(news).toMatchObject({
     level: 'info',
     fields: { uploaded: 3, removed: 1, bytes: 3000, durationMs: 1200 },
@@ -81,7 +81,7 @@ test('the word of the platform is waited for, in silence at first', () => {
     'Sent: 1 uploaded (0.0 s); not confirmed yet: 1 file',
   );
   expect(burst.news({ ...QUIET, unconfirmed: 1 }, false)).toBeNull();
-  expect(text(burst.news(QUIET, false))).toMatch(/^In sync again: 1 uploaded/u);
+  expect(text(burst.news(QUIET, false))).toMatch(/^In sync: 1 uploaded/u);
 });
 
 test('a pass sums itself up; what it could not confirm is told when the platform has', () => {
@@ -93,5 +93,5 @@ test('a pass sums itself up; what it could not confirm is told when the platform
   burst.passEnded(true, 2);
   pass(60_000);
   expect(burst.news({ ...QUIET, unconfirmed: 2 }, false)).toBeNull();
-  expect(text(burst.news(QUIET, false))).toBe('In sync again: the platform has confirmed every file');
+  expect(text(burst.news(QUIET, false))).toBe('In sync: the platform has confirmed every file');
 });

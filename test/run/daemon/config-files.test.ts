@@ -30,7 +30,7 @@ test('a configuration that changes on disk is taken over, a broken one told once
   const file = join(site.directory, 'botsync.config.json');
   expect(daemon.log().find(({ msg }) => msg === RELOADED)).toMatchObject({
     changed: [file],
-    takenOver: ['rules'],
+    settings: ['rules'],
   });
 
   const sound = readFileSync(file, 'utf8');
@@ -90,7 +90,7 @@ test('a token that a Kubernetes volume swaps is used from then on', async () => 
     .poll(() => daemon.log().find(({ msg }) => msg === RELOADED), POLL)
     .toMatchObject({
       changed: [join(volume, 'token')],
-      takenOver: ['platform.token'],
+      settings: ['platform.token'],
     });
   daemon.child.kill('SIGTERM');
   const { stderr, stdout } = await daemon.ended;
