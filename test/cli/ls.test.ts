@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { markOf } from '../../src/domain/mark.ts';
-import { putAs } from '../sync/verify-world.ts';
+import { putAs } from '../sync/others.ts';
 import { createSite, run, type Site } from './binary.ts';
 
 const list = async (site: Site, ...args: string[]): Promise<string[]> => {

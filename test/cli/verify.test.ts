@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { markOf } from '../../src/domain/mark.ts';
-import { deleteAs, putAs, tellAs } from '../sync/verify-world.ts';
+import { deleteAs, putAs, tellAs } from '../sync/others.ts';
 import { createSite, run, start, type Ended, type Site } from './binary.ts';
 
 const MARK = { metadata: { botsync: markOf(createHash('sha256').update('x').digest(), 'docs') } };

@@ -33,7 +33,8 @@ export async function setScene<W extends World & { readonly clock: { readonly no
   const world = await create(fieldsFor(fault), { now: () => place.platformTime(clock.now()) });
   ({ clock } = world);
   place.settle(world.emulator);
-  if (place.url !== null) world.configure({ platform: { botId: 'bot-1', baseUrl: place.url } });
+  if (place.url !== null)
+    world.configure({ platform: { botId: 'bot-1', baseUrl: place.url, operations: 'auto' } });
   world.write(`docs/${STRUCK}`, 'old');
   world.write('docs/d.md', 'x'.repeat(100));
   world.write('more/z.md', 'z');

@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { healthOf } from '../../src/run/daemon/daemon-notifier.ts';
 import { takeFigures, takeSnapshot, type Health } from '../../src/run/take-snapshot.ts';
@@ -42,7 +40,6 @@ test('a snapshot says what fails, what is halted, and what could not be renewed'
     rules: [{ match: 'e.md', expiresIn: '10d' }],
     upload: { attempts: 1 },
   });
-  mkdirSync(join(world.directory, 'gone'));
   world.write('docs/e.md', 'x');
   await world.pass();
   expect(shown(world, world.clock.now())).toEqual({ sources: ['docs', 'gone'], troubles: [], unknown: [] });

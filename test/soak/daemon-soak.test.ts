@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -44,7 +43,7 @@ function median(numbers: readonly number[]): number {
 async function makeWorld(): Promise<DaemonWorld> {
   const world = await createDaemonWorld(
     {
-      platform: { botId: 'bot-1' },
+      platform: { operations: 'auto' },
       sources: [{ directory: './docs' }, { directory: './fixed', botId: 'bot-2' }],
       rules: [
         { match: '**', source: 'docs', expiresIn: '2d', renewBefore: '12h' },
@@ -57,9 +56,6 @@ async function makeWorld(): Promise<DaemonWorld> {
     { uploadUrlLifetimeMs: 30 * DAY, recordedRequestsMax: 10 },
     GRAIN_MS,
   );
-  const { emulator } = world;
-  world.configure({ platform: { botId: 'bot-1', baseUrl: emulator.baseUrl } });
-  mkdirSync(join(world.directory, 'fixed'));
   for (let n = 0; n < FIXED_FILES; n++) world.write(`fixed/${n}.md`, `fixed ${n}`);
   world.write('docs/first.md', 'first');
   return world;

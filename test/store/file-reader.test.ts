@@ -2,7 +2,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import type { FileRecord } from '../../src/domain/record.ts';
 import { FileReader } from '../../src/store/file-reader.ts';
-import { addSynced, begin, closeAtEnd, drain, NOW, path, row, SHA } from './fixture.ts';
+import { addSynced, begin, closeAtEnd, connect, drain, NOW, openStore, path, row, SHA } from './fixture.ts';
 
 test('records come one by one as they are found by their keys, over many pages', () => {
   const { store, target } = begin();
@@ -11,6 +11,15 @@ test('records come one by one as they are found by their keys, over many pages',
   expect(records).toHaveLength(2500);
   expect(records[0]?.sha256).toEqual(SHA);
   expect(records).toEqual(records.map((record) => store.find(record)));
+});
+
+test('a row that makes no sense is damage, not a defect', () => {
+  const { store, target, file } = begin();
+  addSynced(store, target, 'docs', 'a');
+  store.close();
+  connect(file).exec("PRAGMA ignore_check_constraints = ON; UPDATE file SET state = 'syncec'");
+  const damaged = expect.objectContaining({ name: 'StateFileError', kind: 'damaged' }) as Error;
+  expect(() => openStore(file).records(target, 'docs')).toThrow(damaged);
 });
 
 test('a record has all that was noted of its file', () => {

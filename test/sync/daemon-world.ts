@@ -197,6 +197,16 @@ export async function createDaemonWorld(
   };
 }
 
+/** Makes a world with planted files and starts a daemon, which has sent them. */
+export async function startDaemon(
+  files: number,
+  fields: Record<string, unknown> = {},
+): Promise<{ readonly world: DaemonWorld; readonly running: RunningDaemon }> {
+  const world = await createDaemonWorld(fields);
+  plant(world, files);
+  return { world, running: await world.start() };
+}
+
 /** So many requests at most are under way. */
 const LATEST = 32;
 

@@ -1,10 +1,10 @@
 import type { StateStore } from '../../src/store/state-store.ts';
 import { prune } from '../../src/sync/pass/removals.ts';
 import { noteOrphan } from '../../src/sync/pass/verification.ts';
-import { keptFiles } from '../../src/sync/sources/recorded-files.ts';
 import { findSources, targetOf, type Source } from '../../src/sync/sources/source.ts';
 import type { World } from './world.ts';
 import type { VerifyWorld } from './verify-world.ts';
+import { keptFiles } from '../../src/sync/sources/recorded-files.ts';
 
 /** The sources of a world whose directories are there. */
 export function sourcesOf(world: Pick<World, 'config'>): Source[] {

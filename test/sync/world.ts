@@ -1,8 +1,9 @@
 import { listenerOf, type SyncObserver } from '../../src/run/observer.ts';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { onTestFinished } from 'vitest';
 import { parseConfig } from '../../src/config/load-config.ts';
 import { renderProblem } from '../../src/config/problem.ts';
@@ -11,6 +12,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 import type { Approved } from '../../src/domain/guard.ts';
 import { emptySummary, type FileEvent, type Summary } from '../../src/domain/report.ts';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
+import type { Fault } from '../../src/emulator/faults.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { PlatformCatalog } from '../../src/platform/catalog.ts';
 import { PlatformFiles } from '../../src/platform/files.ts';
@@ -30,6 +32,7 @@ import type { SendAgain } from '../../src/sync/pass/note-status.ts';
 import { KeyLocks } from '../../src/sync/pass/key-locks.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
 import { findSources } from '../../src/sync/sources/source.ts';
+import { closeAtEnd } from '../store/fixture.ts';
 
 /** A clock that follows the machine's at a distance, and that waiting moves. */
 class MovableClock implements Clock {
@@ -80,13 +83,21 @@ export interface PassOptions extends Partial<Omit<SyncContextInput, 'emit'>> {
   readonly confirmForMs?: number;
 }
 
+type FaultDetails = Partial<Omit<Extract<Fault, { kind: 'status' }>, 'kind' | 'operation' | 'status'>>;
+
 /** A directory with a config, a state file, and an emulator beside it. */
 export interface World {
   readonly directory: string;
   readonly emulator: Emulator;
   /** Writes a file below the world's directory; parents are made. */
   readonly write: (path: string, content: string | Buffer) => void;
-  /** Replaces top-level fields of the configuration. */
+  /** The absolute path of what is below the world's directory. */
+  readonly at: (path: string) => string;
+  /** Deletes a file, or a directory with all that it has. */
+  readonly remove: (path: string) => void;
+  readonly move: (from: string, to: string) => void;
+  readonly makeDirectory: (path: string) => void;
+  /** Replaces top-level fields of the configuration; of `platform` the bot, the address and the operations need not be given. */
   readonly configure: (fields: Record<string, unknown>) => void;
   readonly config: () => Config;
   readonly pass: (input?: PassOptions) => Promise<PassOutcome>;
@@ -96,6 +107,14 @@ export interface World {
     Pick<PassOutcome, 'summary' | 'exitCode' | 'events'> & Pick<DryRunResult, 'additions' | 'unmatched'>
   >;
   readonly status: () => Overview;
+  /** The state file, open; the test closes it before the next pass, or its end does. */
+  readonly open: () => StateStore;
+  /** Rows of the state file, or a change to it. */
+  readonly sql: (text: string, ...values: (string | number | Buffer)[]) => Record<string, unknown>[];
+  /** A client of the platform for `pass`; it is closed at the end of the test. */
+  readonly connect: () => PlatformFiles;
+  /** Has the platform answer with an error, once by default. */
+  readonly fail: (operation: Fault['operation'], status: number, more?: FaultDetails) => void;
   /** What the platform holds of a key, as text; `null` for nothing. */
   readonly remote: (key: string, botId?: string) => string | null;
   readonly keys: (botId?: string) => string[];
@@ -108,13 +127,28 @@ export interface World {
 /** Long enough that files written in a test were at rest before a pass reads them. */
 export const AT_REST_MS = 60_000;
 
-/** Makes a world with one source, `docs/`, for the bot `bot-1`; it goes with the test. */
+/** Makes a world with one source, `docs/`, for the bot `bot-1`, and the directories of its sources; it goes with the test. */
 export async function createWorld(
   fields: Record<string, unknown> = {},
   options: Partial<EmulatorOptions> = {},
 ): Promise<World & { readonly clock: MovableClock }> {
   return await createWorldWith(new MovableClock(AT_REST_MS), fields, options);
 }
+
+/** Makes a world in whose `docs/` files were sent; the content of each is its name. */
+export async function createSyncedWorld(
+  names: readonly string[],
+  fields: Record<string, unknown> = {},
+  options: Partial<EmulatorOptions> = {},
+): Promise<World & { readonly clock: MovableClock }> {
+  const world = await createWorld(fields, options);
+  for (const name of names) world.write(`docs/${name}`, name);
+  await world.pass();
+  return world;
+}
+
+/** The names "0", "1", … */
+export const numbered = (count: number): string[] => Array.from({ length: count }, (_, n) => String(n));
 
 /** Makes a world whose time is that of a clock. */
 export async function createWorldWith<T extends Clock>(
@@ -143,28 +177,59 @@ export async function createWorldWith<T extends Clock>(
     await close();
     if (isSpecified) expectSpecified(emulator);
   });
-  mkdirSync(join(directory, 'docs'));
-  let text: Record<string, unknown> = {
-    // Nothing is asked but by tests that are about what the platform says.
-    platform: { botId: 'bot-1', baseUrl: emulator.baseUrl, operations: 'specified' },
-    sources: [{ directory: './docs' }],
-    ...fields,
-  };
+  let text: Record<string, unknown> = { sources: [{ directory: './docs' }], ...fields };
+  // Nothing is asked but by tests that are about what the platform says.
+  const platform = { botId: 'bot-1', baseUrl: emulator.baseUrl, operations: 'specified' };
+  const at = (path: string): string => join(directory, path);
 
   const config = (): Config => {
-    const loaded = parseConfig(JSON.stringify(text), join(directory, 'botsync.config.json'));
+    const written = { ...text, platform: { ...platform, ...(text['platform'] as object | undefined) } };
+    const loaded = parseConfig(JSON.stringify(written), at('botsync.config.json'));
     if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(renderProblem).join('\n'));
     isSpecified &&= loaded.config.platform.operations === 'specified';
     return loaded.config;
   };
+  for (const source of config().sources) mkdirSync(source.directory, { recursive: true });
 
   return {
     directory,
     emulator,
     clock,
     write: (path, content) => {
-      mkdirSync(dirname(join(directory, path)), { recursive: true });
-      writeFileSync(join(directory, path), content);
+      mkdirSync(dirname(at(path)), { recursive: true });
+      writeFileSync(at(path), content);
+    },
+    at,
+    remove: (path) => {
+      rmSync(at(path), { recursive: true });
+    },
+    move: (from, to) => {
+      renameSync(at(from), at(to));
+    },
+    makeDirectory: (path) => {
+      mkdirSync(at(path), { recursive: true });
+    },
+    open: () => {
+      const opened = openState(config().stateFile, { checkThoroughly: false, nowMs: clock.now() });
+      if (opened.kind !== 'open') throw new Error(opened.kind);
+      closeAtEnd(opened.store);
+      return opened.store;
+    },
+    sql: (text, ...values) => {
+      const database = new DatabaseSync(config().stateFile);
+      try {
+        return database.prepare(text).all(...values) as Record<string, unknown>[];
+      } finally {
+        database.close();
+      }
+    },
+    connect: () => {
+      const connection = connectTo(emulator, config(), clock);
+      onTestFinished(connection.close);
+      return connection.platform;
+    },
+    fail: (operation, status, more) => {
+      emulator.faults.add({ operation, kind: 'status', status, ...more });
     },
     letOthersAsk: () => {
       isSpecified = false;
@@ -273,20 +338,9 @@ export async function createWorldWith<T extends Clock>(
   };
 }
 
-/** Lets everything that the platform may serve be used from now on, and more of its settings be other. */
-export function useCatalog<T extends World>(world: T, more: Record<string, unknown> = {}): T {
-  const { baseUrl } = world.emulator;
-  world.configure({ platform: { botId: 'bot-1', baseUrl, operations: 'auto', ...more } });
-  return world;
-}
-
 /** Has the emulator answer upserts with an error from now on, all of them or those of one key. */
-export function refuseUpserts(
-  { emulator }: World,
-  status: number,
-  more: { readonly key?: string; readonly headers?: Readonly<Record<string, string>> } = {},
-): void {
-  emulator.faults.add({ operation: 'upsert', kind: 'status', status, times: Infinity, ...more });
+export function refuseUpserts({ fail }: World, status: number, more: FaultDetails = {}): void {
+  fail('upsert', status, { times: Infinity, ...more });
 }
 
 /** Throws where anything was asked for beyond what every platform serves. */

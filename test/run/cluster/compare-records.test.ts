@@ -1,11 +1,10 @@
 import { copyFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Lease, momentOf } from '../../../src/domain/lease.ts';
 import { compareRecords } from '../../../src/run/cluster/unit-holding.ts';
 import type { Log } from '../../../src/service/logger.ts';
 import { openState } from '../../../src/store/open.ts';
-import { connectTo, createWorld, useCatalog } from '../../sync/world.ts';
+import { connectTo, createWorld } from '../../sync/world.ts';
 
 type World = Awaited<ReturnType<typeof createWorld>>;
 
@@ -57,7 +56,10 @@ function goBack(world: World, copy: string): void {
 
 /** Makes a world whose records are those of before its latest changes, of which the platform has all. */
 async function createForgetful(more: Record<string, unknown> = {}): Promise<World> {
-  const world = useCatalog(await createWorld({ removals: { mode: 'delete', delay: '1ms', maxCount: 100 } }));
+  const world = await createWorld({
+    platform: { operations: 'auto' },
+    removals: { mode: 'delete', delay: '1ms', maxCount: 100 },
+  });
   world.configure(more);
   for (const name of ['same', 'changed', 'changed-gone', 'gone', 'back'])
     world.write(`docs/${name}.md`, name);
@@ -66,13 +68,13 @@ async function createForgetful(more: Record<string, unknown> = {}): Promise<Worl
   copyFileSync(stateFile, `${stateFile}.old`);
   for (const name of ['changed', 'changed-gone', 'new', 'new-gone'])
     world.write(`docs/${name}.md`, `${name} 2`);
-  rmSync(join(world.directory, 'docs/gone.md'));
-  rmSync(join(world.directory, 'docs/back.md'));
+  world.remove('docs/gone.md');
+  world.remove('docs/back.md');
   world.clock.advance(60_000);
   await world.pass({ allowRemovals: true });
   goBack(world, `${stateFile}.old`);
-  rmSync(join(world.directory, 'docs/changed-gone.md'));
-  rmSync(join(world.directory, 'docs/new-gone.md'));
+  world.remove('docs/changed-gone.md');
+  world.remove('docs/new-gone.md');
   world.write('docs/back.md', 'back');
   world.clock.advance(60_000);
   return world;
@@ -107,11 +109,14 @@ test('after a comparison the platform is as the directory, by one upload at most
 });
 
 test('what was removed by the records, and sent and deleted since, is removed again', async () => {
-  const world = useCatalog(await createWorld({ removals: { mode: 'expire', delay: '1ms', maxCount: 100 } }));
+  const world = await createWorld({
+    platform: { operations: 'auto' },
+    removals: { mode: 'expire', delay: '1ms', maxCount: 100 },
+  });
   world.write('docs/a.md', 'a');
   world.write('docs/stays.md', 'stays');
   await world.pass();
-  rmSync(join(world.directory, 'docs/a.md'));
+  world.remove('docs/a.md');
   await world.pass({ allowRemovals: true });
   const { stateFile } = world.config();
   copyFileSync(stateFile, `${stateFile}.old`);
@@ -119,7 +124,7 @@ test('what was removed by the records, and sent and deleted since, is removed ag
   await world.pass();
   expect(world.remote('a.md')).toBe('a 2');
   goBack(world, `${stateFile}.old`);
-  rmSync(join(world.directory, 'docs/a.md'));
+  world.remove('docs/a.md');
   await compare(world);
   world.clock.advance(60_000);
   const { summary } = await world.pass({ allowRemovals: true });
@@ -131,7 +136,7 @@ test('what was removed by the records, and sent and deleted since, is removed ag
 test('where the platform serves no list, all is sent again', async () => {
   const world = await createForgetful();
   world.configure({
-    platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, operations: 'specified' },
+    platform: { operations: 'specified' },
     removals: { mode: 'expire', maxCount: 100 },
   });
   expect((await compare(world)).compared).toBe(1);
@@ -142,7 +147,7 @@ test('where the platform serves no list, all is sent again', async () => {
 
 test('nothing is done before the platform answers, and it is asked until it does', async () => {
   const world = await createForgetful();
-  world.emulator.faults.add({ operation: 'list-files', kind: 'status', status: 401, times: 2 });
+  world.fail('list-files', 401, { times: 2 });
   const { log, compared } = await compare(world);
   expect(log.filter((line) => line.includes('cannot be compared with the platform yet'))).toHaveLength(1);
   expect(compared).toBe(1);

@@ -3,8 +3,6 @@ import { failed, ok, type OptionalFailure, type Outcome } from '../../../src/dom
 import type { CatalogPage, CatalogQuery } from '../../../src/domain/file-catalog.ts';
 import { readListing } from '../../../src/sync/catalog/read-listing.ts';
 import { ServedCatalog } from '../../../src/sync/catalog/served-catalog.ts';
-import { openState } from '../../../src/store/open.ts';
-import { closeAtEnd } from '../../store/fixture.ts';
 import { connectTo, createWorld } from '../world.ts';
 
 type List = (query: CatalogQuery, signal?: AbortSignal) => Promise<Outcome<CatalogPage, OptionalFailure>>;
@@ -18,19 +16,13 @@ async function begin(files: number): Promise<
     read: (list?: (list: List) => List, limits?: Limits) => Promise<Read>;
   }
 > {
-  const world = await createWorld();
-  world.configure({
-    platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, operations: 'auto' },
-  });
+  const world = await createWorld({ platform: { operations: 'auto' } });
   for (let at = 0; at < files; at++) world.write(`docs/${String(at)}.txt`, String(at));
   await world.pass();
   const config = world.config();
-  const opened = openState(config.stateFile, { checkThoroughly: false, nowMs: 0 });
-  if (opened.kind !== 'open') throw new Error(opened.kind);
-  closeAtEnd(opened.store);
   const { catalog, close } = connectTo(world.emulator, config, world.clock);
   if (catalog === null) throw new Error('no catalog');
-  const served = new ServedCatalog(catalog, opened.store.remote, world.clock, () => undefined);
+  const served = new ServedCatalog(catalog, world.open().remote, world.clock, () => undefined);
   const stop = new AbortController().signal;
   const plain: List = (query) => served.list(AT, query, stop);
   const ports = { clock: world.clock, random: () => 0.5, patienceMs: 60_000, onRetry: () => undefined, stop };

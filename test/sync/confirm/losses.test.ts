@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { deleteAs } from '../others.ts';
 import { requestsFor, sentPaths, type DaemonWorld, type RunningDaemon } from '../daemon-world.ts';
 import {
   asked,
-  call,
   confirmed,
   createAskedWorld,
-  HOUR,
   lastWord,
-  MINUTE,
-  SECOND,
   set,
   untilStatus,
+  HOUR,
+  MINUTE,
+  SECOND,
 } from './world.ts';
 
 /** A rescan comes too late to matter. */
@@ -114,7 +114,7 @@ describe('content that the platform refuses after its store took it', () => {
 describe('a file that is gone', () => {
   test('is asked for by itself after a minute, and sent again', async () => {
     const { world, running } = await sent({ indexingDelayMs: 10 * SECOND });
-    await call(world, 'DELETE', 'a.md');
+    await deleteAs(world, 'a.md');
     await world.wait(30 * SECOND);
     expect(asked(world, 'get-file')).toBe(0);
     await world.until(() => confirmed(running).length === 2, 'it is lost, and there again');
@@ -161,8 +161,8 @@ describe('a file that is gone', () => {
 
   test('is waited for where single files cannot be asked for', async () => {
     const { world, running } = await sent({ indexingDelayMs: 10 * SECOND });
-    world.emulator.faults.add({ operation: 'get-file', kind: 'status', status: 405, times: Infinity });
-    await call(world, 'DELETE', 'a.md');
+    world.fail('get-file', 405, { times: Infinity });
+    await deleteAs(world, 'a.md');
     await world.wait(HOUR, 10 * SECOND);
     expect(confirmed(running)).toEqual([]);
     expect(asked(world, 'get-file')).toBe(1);

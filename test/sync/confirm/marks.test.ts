@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sentPaths, type DaemonWorld } from '../daemon-world.ts';
-import { ask, asked, call, confirmed, createAskedWorld, HOUR, MINUTE, rowOf, SECOND, set } from './world.ts';
+import { deleteAs, getAs, tellAs } from '../others.ts';
+import { asked, confirmed, createAskedWorld, rowOf, set, HOUR, MINUTE, SECOND } from './world.ts';
 
 /** Larger than what is read whole before its upsert. */
 const LARGE = Buffer.alloc(300_000, 'large');
 const SHA256 = createHash('sha256').update(LARGE).digest('hex');
 
 async function markOf(world: DaemonWorld, key = 'a.bin'): Promise<unknown> {
-  const { metadata } = await call(world, 'GET', key);
+  const { metadata } = await getAs(world, key);
   return (metadata as Record<string, unknown>)['botsync'];
 }
 
@@ -16,11 +17,11 @@ test('an entry without our mark confirms nothing where one was sent', async () =
   const world = await createAskedWorld({}, { indexingDelayMs: 10 * SECOND });
   world.write('docs/a.md', 'one');
   const running = await world.start();
-  const { id, metadata } = await call(world, 'GET', 'a.md');
-  await call(world, 'PUT', String(id), { metadata: { botsync: null } });
+  const { metadata } = await getAs(world, 'a.md');
+  await tellAs(world, 'a.md', { metadata: { botsync: null } });
   await world.wait(10 * MINUTE, 5 * SECOND);
   expect(confirmed(running)).toEqual([]);
-  await call(world, 'PUT', String(id), { metadata });
+  await tellAs(world, 'a.md', { metadata: metadata });
   await world.until(() => confirmed(running).length === 1, 'it is confirmed');
   expect(confirmed(running)).toEqual(['a.md searchable']);
 });
@@ -57,7 +58,7 @@ describe('the mark of large content', () => {
 
   test('failures of the platform are made up for, and so is a change that shows in no answer', async () => {
     const world = await createAskedWorld();
-    world.emulator.faults.add({ operation: 'update-file', kind: 'status', status: 503, times: 2 });
+    world.fail('update-file', 503, { times: 2 });
     world.emulator.faults.add({ operation: 'update-file', kind: 'apply-then-drop' });
     world.write('docs/a.bin', LARGE);
     const running = await world.start();
@@ -71,7 +72,7 @@ describe('the mark of large content', () => {
     const world = await createAskedWorld();
     world.write('docs/a.bin', LARGE);
     await world.start();
-    const file = await call(world, 'GET', 'a.bin');
+    const file = await getAs(world, 'a.bin');
     world.emulator.faults.add({ operation: 'update-file', kind: 'body', body: { file } });
     await world.until(() => asked(world, 'update-file') === 2, 'it is tried again');
     await world.wait(5 * SECOND);
@@ -80,7 +81,7 @@ describe('the mark of large content', () => {
 
   test.each([405, 403])('is given up where changes are not served (%i)', async (status) => {
     const world = await createAskedWorld();
-    world.emulator.faults.add({ operation: 'update-file', kind: 'status', status, times: Infinity });
+    world.fail('update-file', status, { times: Infinity });
     world.write('docs/a.bin', LARGE);
     world.write('docs/b.bin', LARGE);
     const running = await world.start();
@@ -92,7 +93,7 @@ describe('the mark of large content', () => {
 
   test('is given up, and told, where it is refused', async () => {
     const world = await createAskedWorld();
-    world.emulator.faults.add({ operation: 'update-file', kind: 'status', status: 413, times: Infinity });
+    world.fail('update-file', 413, { times: Infinity });
     world.write('docs/a.bin', LARGE);
     const running = await world.start();
     await world.until(() => running.told.some((line) => line.includes('could not be marked')), 'it is told');
@@ -105,7 +106,7 @@ describe('the mark of large content', () => {
     world.write('docs/b.bin', LARGE);
     const running = await world.start();
     await world.until(() => confirmed(running).length === 1, 'it has failed');
-    ask(world, { mark: false });
+    world.configure({ platform: { operations: 'auto', mark: false } });
     await running.reload();
     world.write('docs/a.bin', LARGE);
     await world.until(() => confirmed(running).includes('a.bin stored'), 'it is confirmed');
@@ -130,11 +131,11 @@ describe('the mark of large content', () => {
 
   test('a file that is gone when it is to be marked is lost, and sent again', async () => {
     const world = await createAskedWorld();
-    world.emulator.faults.add({ operation: 'update-file', kind: 'status', status: 503 });
+    world.fail('update-file', 503);
     world.write('docs/a.bin', LARGE);
     const running = await world.start();
     await world.until(() => asked(world, 'update-file') === 1, 'it is about to be marked');
-    await call(world, 'DELETE', 'a.bin');
+    await deleteAs(world, 'a.bin');
     await world.until(() => sentPaths(running).length === 2, 'it is sent again');
     await world.until(() => confirmed(running).length === 3, 'it is confirmed');
     expect(confirmed(running)).toEqual(['a.bin stored', 'a.bin failed', 'a.bin stored']);

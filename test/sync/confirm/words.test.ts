@@ -1,20 +1,18 @@
-import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../files/watch-fixture.ts';
+import { getAs } from '../others.ts';
 import { plant, requestsFor, sentPaths } from '../daemon-world.ts';
 import {
-  ask,
   asked,
-  call,
   confirmed,
   createAskedWorld,
-  HOUR,
   lastWord,
-  MINUTE,
   rowOf,
-  SECOND,
   set,
   untilStatus,
+  HOUR,
+  MINUTE,
+  SECOND,
 } from './world.ts';
 
 describe('the platform is asked until it has said what became of a file', () => {
@@ -53,20 +51,6 @@ describe('the platform is asked until it has said what became of a file', () => 
     const knownAfterMs = world.clock.now() - sentAtMs - 10 * SECOND;
     expect(knownAfterMs).toBeLessThan(5 * SECOND);
     expect(asked(world)).toBeLessThan(8);
-  });
-
-  test('ever more rarely, up to every 15 minutes', async () => {
-    const world = await createAskedWorld({}, { indexingDelayMs: 20 * HOUR });
-    world.write('docs/a.md', 'one');
-    const running = await world.start();
-    await world.wait(HOUR, 5 * SECOND);
-    const inAnHour = asked(world);
-    expect(inAnHour).toBeGreaterThan(12);
-    expect(inAnHour).toBeLessThan(26);
-    await world.wait(3 * HOUR, 2 * MINUTE);
-    expect(asked(world) - inAnHour).toBeGreaterThanOrEqual(10);
-    expect(asked(world) - inAnHour).toBeLessThanOrEqual(13);
-    expect(confirmed(running)).toEqual([]);
   });
 
   test('in full batches of fifty', async () => {
@@ -119,7 +103,11 @@ describe('the platform is asked until it has said what became of a file', () => 
   });
 
   test('after a day without an end the file is a problem, until there is one', async () => {
-    const world = await createAskedWorld({}, { indexingDelayMs: 36 * HOUR }, 2 * MINUTE);
+    const world = await createAskedWorld(
+      { watch: { rescan: '2h' } },
+      { indexingDelayMs: 36 * HOUR },
+      2 * MINUTE,
+    );
     world.write('docs/a.md', 'one');
     const running = await world.start();
     await untilStatus(world, { unconfirmed: 1 });
@@ -127,7 +115,7 @@ describe('the platform is asked until it has said what became of a file', () => 
     await world.wait(23.5 * HOUR, 5 * MINUTE);
     expect(running.passes.at(-1)).toMatchObject({ exitCode: 0, summary: { unconfirmed: 1, problems: 0 } });
     const isProblem = (): boolean => running.passes.at(-1)?.exitCode === 3;
-    await world.until(isProblem, 'it is a problem', 20 * SECOND);
+    await world.until(isProblem, 'it is a problem', MINUTE);
     expect(world.clock.now() - sentAtMs).toBeGreaterThanOrEqual(24 * HOUR);
     expect(running.passes.at(-1)).toMatchObject({ summary: { unconfirmed: 1, problems: 1 } });
     const { source, path, reason } = running.events.filter(({ kind }) => kind === 'problem').at(-1) ?? {};
@@ -139,7 +127,7 @@ describe('the platform is asked until it has said what became of a file', () => 
     expect(confirmed(running)).toEqual(['a.md searchable']);
     await untilStatus(world, { searchable: 1 });
     expect(world.status().failures).toEqual([]);
-    await world.until(() => !isProblem(), 'it is a problem no more', 10 * SECOND);
+    await world.until(() => !isProblem(), 'it is a problem no more', MINUTE);
     expect(running.passes.at(-1)?.exitCode).toBe(0);
   });
 });
@@ -151,9 +139,7 @@ test('how many files wait is counted again only when the daemon has written some
   await untilStatus(world, { unconfirmed: 1 });
   expect(running.daemon.unconfirmed).toBe(1);
   // No other program writes to a state file that is in use: only so it shows whether it is read.
-  const other = new DatabaseSync(world.config().stateFile);
-  other.exec("UPDATE file SET verdict = 'searchable'");
-  other.close();
+  world.sql("UPDATE file SET verdict = 'searchable'");
   expect(running.daemon.unconfirmed).toBe(1);
   plant(world, 2);
   await world.until(() => sentPaths(running).length === 3, 'more are sent');
@@ -240,7 +226,7 @@ describe('where it cannot be asked', () => {
     [403, 'means that this token may not', 1],
   ])('a %i %s, and no credentials are refused', async (status, _what, lines) => {
     const world = await createAskedWorld();
-    world.emulator.faults.add({ operation: 'list-files', kind: 'status', status, times: Infinity });
+    world.fail('list-files', status, { times: Infinity });
     plant(world, 2);
     const running = await world.start();
     await world.wait(MINUTE);
@@ -260,8 +246,7 @@ describe('where it cannot be asked', () => {
 
   test('failures pass, and nothing counts against the file', async () => {
     const world = await createAskedWorld();
-    for (const status of [500, 429, 408])
-      world.emulator.faults.add({ operation: 'list-files', kind: 'status', status, times: 2 });
+    for (const status of [500, 429, 408]) world.fail('list-files', status, { times: 2 });
     world.emulator.faults.add({ operation: 'list-files', kind: 'garbage' });
     world.emulator.faults.add({ operation: 'list-files', kind: 'drop' });
     world.write('docs/a.md', 'one');
@@ -274,22 +259,11 @@ describe('where it cannot be asked', () => {
 
   test('a list by ids that is refused is made up for file by file', async () => {
     const world = await createAskedWorld();
-    world.emulator.faults.add({ operation: 'list-files', kind: 'status', status: 400, times: Infinity });
+    world.fail('list-files', 400, { times: Infinity });
     plant(world, 3);
     const running = await world.start();
     await world.until(() => confirmed(running).length === 3, 'all are confirmed');
     expect(asked(world, 'get-file')).toBe(3);
-  });
-
-  test('with "specified" nothing is asked', async () => {
-    const world = await createAskedWorld();
-    ask(world, { operations: 'specified' });
-    plant(world, 3);
-    const running = await world.start();
-    await world.wait(HOUR, 30 * SECOND);
-    expect([...world.emulator.counts.keys()].sort()).toEqual(['upload', 'upsert']);
-    expect(running.passes.at(-1)).toMatchObject({ exitCode: 0, summary: { unconfirmed: 0 } });
-    expect(world.status().sources[0]).toMatchObject({ files: 3, unconfirmed: 0 });
   });
 });
 
@@ -299,7 +273,7 @@ describe('what is asked while the file is sent anew', () => {
     await set(world, { kind: 'failing-indexing', keys: 'a.md', reason: 'Nothing in it' });
     world.write('docs/a.md', 'one');
     const running = await world.start();
-    const { id } = await call(world, 'GET', 'a.md');
+    const { id } = await getAs(world, 'a.md');
     // It hangs after the answer was made: of what was there then.
     world.emulator.faults.add({ operation: 'list-files', kind: 'hang-mid-body' });
     await world.until(() => asked(world) === 1, 'it is asked');

@@ -1,7 +1,5 @@
-import { renameSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createDaemonWorld, plant, requestsFor, sentPaths } from '../daemon-world.ts';
+import { createDaemonWorld, plant, requestsFor, sentPaths, startDaemon } from '../daemon-world.ts';
 
 /** Every failure is final until somebody or something tries again. */
 const ONE_ATTEMPT = { upload: { attempts: 1 } };
@@ -59,12 +57,10 @@ test.each(['../outside.md', '/etc/passwd', 'a/../../b', './a.md', 'a//b', 'a\0b'
 );
 
 test('nothing comes of it for a source that is not there, is halted, or ignores the file', async () => {
-  const world = await createDaemonWorld();
-  plant(world, 1);
-  const running = await world.start();
+  const { world, running } = await startDaemon(1);
   expect(running.daemon.rescan('nowhere', 'a.md')).toEqual({ kind: 'unknown-source' });
   expect(running.daemon.rescan('docs', 'a.tmp')).toEqual({ kind: 'ignored' });
-  renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
+  world.move('docs', 'away');
   await world.until(() => running.daemon.impediments.length > 0, 'the source is halted');
   expect(running.daemon.rescan('docs', 'f0.md')).toMatchObject({
     kind: 'halted',

@@ -1,5 +1,3 @@
-import { renameSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   createDaemonWorld,
@@ -8,46 +6,29 @@ import {
   type DaemonWorld,
   type RunningDaemon,
 } from '../daemon-world.ts';
-import { replace } from '../replace.ts';
+import { putAs } from '../others.ts';
 
 const MINUTE = 60_000;
 
 /** A world whose daemons delete, and ask what is there. */
 async function deletingWorld(): Promise<DaemonWorld> {
   const world = await createDaemonWorld({
+    platform: { operations: 'auto' },
     removals: { mode: 'delete', delay: '1m' },
     watch: { rescan: '5m' },
   });
-  const { baseUrl } = world.emulator;
-  world.configure({ platform: { botId: 'bot-1', baseUrl, operations: 'auto' } });
   plant(world, 4);
   return world;
 }
 
-const remove = (world: DaemonWorld, path: string): void => {
-  unlinkSync(join(world.directory, 'docs', path));
-};
-
 const problemsOf = ({ events }: RunningDaemon): string[] =>
   events.flatMap(({ kind, path }) => (kind === 'problem' ? [path] : []));
-
-test('a removed file is deleted when the delay is over', async () => {
-  const world = await deletingWorld();
-  const running = await world.start();
-  remove(world, 'f1.md');
-  await world.wait(50_000);
-  expect(world.remote('f1.md')).toBe('file 1');
-  await world.until(() => removedKeys(running).length === 1, 'it is deleted');
-  expect(world.keys()).toEqual(['f0.md', 'f2.md', 'f3.md']);
-  world.write('docs/f1.md', 'file 1');
-  await world.until(() => world.remote('f1.md') === 'file 1', 'it is back');
-});
 
 test('one that somebody replaced is left alone, and told once whatever comes', async () => {
   const world = await deletingWorld();
   const running = await world.start();
-  await replace(world, 'f1.md', 'FILE 1');
-  remove(world, 'f1.md');
+  await putAs(world, 'f1.md', 'FILE 1');
+  world.remove('docs/f1.md');
   await world.until(() => problemsOf(running).length > 0, 'it is told');
   await world.wait(12 * MINUTE);
   await world.until(() => running.passes.length > 2, 'two rescans');
@@ -61,9 +42,9 @@ test('one that is back while it is deleted is there in the end', async () => {
   const world = await deletingWorld();
   const running = await world.start();
   world.emulator.faults.add({ operation: 'delete-file', kind: 'hang' });
-  renameSync(join(world.directory, 'docs/f1.md'), join(world.directory, 'aside'));
+  world.move('docs/f1.md', 'aside');
   await world.until(() => world.emulator.counts.get('delete-file') === 1, 'its deletion arrives');
-  renameSync(join(world.directory, 'aside'), join(world.directory, 'docs/f1.md'));
+  world.move('aside', 'docs/f1.md');
   await world.wait(5000, 100);
   world.emulator.faults.clear();
   await world.until(() => removedKeys(running).length === 1, 'it is deleted');
@@ -76,7 +57,7 @@ test('after an outage in the midst of deletions all of them are made, and no oth
   const world = await deletingWorld();
   const running = await world.start();
   world.emulator.faults.add({ operation: 'delete-file', kind: 'apply-then-drop', times: 2 });
-  for (const path of ['f1.md', 'f2.md']) remove(world, path);
+  for (const path of ['f1.md', 'f2.md']) world.remove(`docs/${path}`);
   await world.until(() => (world.emulator.counts.get('delete-file') ?? 0) > 1, 'deletions arrive');
   await world.emulator.conditions.set({ kind: 'refused' });
   await world.wait(2 * MINUTE);

@@ -1,8 +1,6 @@
-import { mkdirSync, renameSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../files/watch-fixture.ts';
-import { createDaemonWorld, plant, removedKeys, sentPaths } from '../daemon-world.ts';
+import { createDaemonWorld, plant, removedKeys, sentPaths, startDaemon } from '../daemon-world.ts';
 import { refuseUpserts } from '../world.ts';
 
 const SECOND = 1000;
@@ -45,7 +43,7 @@ describe('a renewal', () => {
     world.write('more/m.md', 'one');
     const first = await world.start();
     await first.stop();
-    renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
+    world.move('docs', 'away');
     const expiresAtMs = Date.parse(world.status().sources[1]?.nextExpiry ?? '');
     // Files expire at whole minutes; what is done every minute from here on is done half a minute later.
     await world.clock.advance(expiresAtMs - 29.5 * MINUTE - world.clock.now());
@@ -64,10 +62,8 @@ describe('removals that halt their source', () => {
   const TOO_MANY = { ...WATCHED_ONLY, removals: { mode: 'expire', delay: '10s', maxCount: 5 } };
 
   test('are told of once, and no more before the next pass', async () => {
-    const world = await createDaemonWorld(TOO_MANY);
-    plant(world, 20);
-    const running = await world.start();
-    for (let i = 0; i < 6; i++) unlinkSync(join(world.directory, `docs/f${i}.md`));
+    const { world, running } = await startDaemon(20, TOO_MANY);
+    for (let i = 0; i < 6; i++) world.remove(`docs/f${i}.md`);
     const told = (): string[] =>
       running.events.flatMap(({ kind, path }) => (kind === 'problem' ? [path] : []));
     await world.until(() => told().length > 0, 'the source is halted');
@@ -82,13 +78,12 @@ describe('removals that halt their source', () => {
       ...TOO_MANY,
       sources: [{ directory: './docs' }, { directory: './more', botId: 'bot-2' }],
     });
-    mkdirSync(join(world.directory, 'more'));
     plant(world, 20);
     for (let i = 0; i < 3; i++) world.write(`more/m${i}.md`, `other ${i}`);
     const running = await world.start();
-    for (let i = 0; i < 6; i++) unlinkSync(join(world.directory, `docs/f${i}.md`));
+    for (let i = 0; i < 6; i++) world.remove(`docs/f${i}.md`);
     await world.until(() => running.daemon.impediments.length > 0, 'the source is halted');
-    unlinkSync(join(world.directory, 'more/m1.md'));
+    world.remove('more/m1.md');
     await world.until(() => removedKeys(running).length > 0, 'a removal of the other');
     expect(removedKeys(running)).toEqual(['m1.md']);
     expect(running.passes).toHaveLength(1);
@@ -102,23 +97,21 @@ test('removals that halted their source in a pass are told of once by it, and no
   });
   plant(world, 20);
   await (await world.start()).stop();
-  for (let i = 0; i < 5; i++) unlinkSync(join(world.directory, `docs/f${i}.md`));
+  for (let i = 0; i < 5; i++) world.remove(`docs/f${i}.md`);
   const { events } = await world.start();
   await world.wait(10 * MINUTE, 2 * SECOND);
   expect(events.filter(({ path }) => path === '.')).toHaveLength(1);
 });
 
 test('a removal that is refused is not asked for again before the next pass, and is told to have failed', async () => {
-  const world = await createDaemonWorld({
+  const { world, running } = await startDaemon(4, {
     watch: { rescan: '1h' },
     removals: { mode: 'expire', delay: '5s' },
   });
-  plant(world, 4);
-  const running = await world.start();
   refuseUpserts(world, 400, { key: 'f1.md' });
   const removals = (): (string | undefined)[] =>
     running.events.flatMap(({ kind, outcome }) => (kind === 'remove' ? [outcome] : []));
-  unlinkSync(join(world.directory, 'docs/f1.md'));
+  world.remove('docs/f1.md');
   await world.until(() => removals().length > 0, 'the removal fails');
   await world.wait(30 * MINUTE, 2 * SECOND);
   expect(removals()).toEqual(['failed']);
@@ -128,7 +121,7 @@ test('a removal that is refused is not asked for again before the next pass, and
       { path: 'f1.md', kind: 'failed', reason: expect.stringMatching(/^cannot be removed: 400/u) as string },
     ],
   });
-  unlinkSync(join(world.directory, 'docs/f2.md'));
+  world.remove('docs/f2.md');
   await world.until(() => removedKeys(running).includes('f2.md'), 'others are removed');
   expect(removals()).toEqual(['failed', 'done']);
   await world.clock.advance(40 * MINUTE);
@@ -143,15 +136,13 @@ test('a removal that is refused is not asked for again before the next pass, and
 });
 
 test('a removal that failed is no failure any more once its file is back and left out', async () => {
-  const world = await createDaemonWorld({
+  const { world, running } = await startDaemon(12, {
     removals: { mode: 'expire', delay: '1s' },
     limits: { indexBytes: 10 },
     rules: [{ match: '*.md', index: true, whenTooLargeToIndex: 'skip' }],
   });
-  plant(world, 12);
-  const running = await world.start();
   refuseUpserts(world, 400, { key: 'f1.md' });
-  unlinkSync(join(world.directory, 'docs/f1.md'));
+  world.remove('docs/f1.md');
   await world.until(() => world.status().sources[0]?.failed === 1, 'the removal fails');
   world.write('docs/f1.md', 'more than ten bytes');
   world.write('docs/.botsyncignore', '*.tmp\n');

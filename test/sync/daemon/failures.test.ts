@@ -1,5 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { StateFileError } from '../../../src/store/database.ts';
@@ -71,24 +70,10 @@ describe('refused credentials', () => {
     expect(running.told).toEqual(['refused credentials now']);
   });
 
-  test('are tried again within a quarter of an hour, however long it has been', async () => {
-    const world = await createDaemonWorld({}, {}, 10_000);
-    world.write('docs/a.md', 'one');
-    world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 401, times: 1_000_000 });
-    const running = await world.start();
-    await world.wait(24 * 60 * MINUTE, 10 * MINUTE);
-    expect(requestsFor(world, 'upsert')).toBeLessThan(400);
-    world.emulator.faults.clear();
-    await world.wait(17 * MINUTE, 10_000);
-    await world.until(() => running.passes.at(-1)?.exitCode === 0, 'it arrives');
-    expect(sent(running)).toEqual(['a.md']);
-  });
-
   test('of one bot leave the others alone', async () => {
     const world = await createDaemonWorld({
       sources: [{ directory: './docs' }, { directory: './more', botId: 'bot-unknown' }],
     });
-    mkdirSync(join(world.directory, 'more'));
     world.write('docs/a.md', 'one');
     world.write('more/b.md', 'two');
     const running = await world.start();
@@ -98,48 +83,10 @@ describe('refused credentials', () => {
   });
 });
 
-test('a platform unreachabh is waited for, however long, and then everything arrives', async () => {
-  const world = await createDaemonWorld({ upload: { giveUpAfter: '1s' } });
-  for (let i = 0; i < 30; i++) world.write(`docs/f${i}.md`, `file ${i}`);
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: 1_000_000 });
-  const running = world.launch();
-  await world.until(() => running.daemon.activity.platformOutOfReach, 'the outage is noticed');
-  await world.wait(60 * MINUTE, 10_000);
-  const tries = world.emulator.counts.get('upsert') ?? 0;
-  // One probe at a time, less than one in three seconds.
-  expect(tries).toBeLessThan(1200);
-  world.write('docs/late.md', 'late');
-  await world.wait(MINUTE);
-  world.emulator.faults.clear();
-  await world.wait(MINUTE, 5000);
-  await world.until(() => sent(running).length === 31, 'all arrive');
-  await world.until(() => running.passes.at(-1)?.exitCode === 0, 'the pass ends');
-});
-
-test('a pause that the platform asks for is kept', async () => {
-  const world = await createDaemonWorld();
-  await world.start();
-  world.emulator.faults.add({
-    operation: 'upsert',
-    kind: 'status',
-    status: 429,
-    headers: { 'retry-after': '600' },
-    times: 1,
-  });
-  world.write('docs/a.md', 'one');
-  await world.wait(MINUTE);
-  const tries = world.emulator.counts.get('upsert');
-  world.write('docs/b.md', 'two');
-  await world.wait(7 * MINUTE, 5000);
-  expect(world.emulator.counts.get('upsert')).toBe(tries);
-  await world.wait(4 * MINUTE, 5000);
-  await world.until(() => world.keys().length === 2, 'both arrive');
-});
-
 test('a refused file is sent again when it is edited, and no sooner', async () => {
   const world = await createDaemonWorld();
   await world.start();
-  world.emulator.faults.add({ operation: 'upsert', key: 'a.md', kind: 'status', status: 400, times: 1 });
+  world.fail('upsert', 400, { key: 'a.md' });
   world.write('docs/a.md', 'one');
   await world.until(() => world.status().sources[0]?.refused === 1, 'it is refused');
   const tries = world.emulator.counts.get('upsert');
@@ -166,18 +113,6 @@ test('a new file that is refused does not stand in its own way: it is sent once 
   expect(events.filter(({ kind }) => kind === 'problem')).toEqual([]);
 });
 
-test('a failed file waits for the next rescan', async () => {
-  const world = await createDaemonWorld({ upload: { attempts: 2 } });
-  const running = await world.start();
-  world.emulator.faults.add({ operation: 'upload', key: 'a.md', kind: 'status', status: 403, times: 2 });
-  world.write('docs/a.md', 'one');
-  await world.until(() => world.status().sources[0]?.failed === 1, 'it fails');
-  await world.wait(10 * MINUTE, 10_000);
-  expect(sent(running)).toEqual([]);
-  await world.wait(6 * MINUTE, 10_000);
-  await world.until(() => sent(running).length === 1, 'the rescan sends it');
-});
-
 describe('a reload', () => {
   test('sends what other rules change, and nothing else', async () => {
     const world = await createDaemonWorld();
@@ -193,8 +128,7 @@ describe('a reload', () => {
 
   test('takes up new sources, drops others, and goes on watching the rest', async () => {
     const world = await createDaemonWorld({ sources: [{ directory: './docs' }, { directory: './old' }] });
-    mkdirSync(join(world.directory, 'old'));
-    mkdirSync(join(world.directory, 'new'));
+    world.makeDirectory('new');
     world.write('old/o.md', 'old');
     world.write('new/n.md', 'new');
     const running = await world.start();
@@ -228,28 +162,6 @@ test('a reload after the end of the run is no reason to wait', async () => {
   const running = await world.start();
   await running.stop();
   await running.reload();
-});
-
-test('a small edit goes ahead of bulk work, of its own source or another', async () => {
-  const world = await createDaemonWorld({
-    sources: [{ directory: './docs' }, { directory: './small', botId: 'bot-2' }],
-    upload: { concurrency: 3 },
-  });
-  mkdirSync(join(world.directory, 'small'));
-  world.write('docs/zz.md', 'one');
-  world.write('small/s.md', 'one');
-  const first = await world.start();
-  await first.stop();
-  for (let i = 0; i < 400; i++) world.write(`docs/bulk/f${i}.md`, `file ${i}`);
-  world.emulator.faults.add({ operation: 'upsert', kind: 'delay', delayMs: 20, times: 100_000 });
-  const running = world.launch();
-  await world.until(() => sent(running).length > 5, 'the bulk is under way');
-  world.write('docs/zz.md', 'edited');
-  world.write('small/s.md', 'edited');
-  await world.until(() => world.remote('zz.md') === 'edited', 'the edit arrives');
-  await world.until(() => world.remote('s.md', 'bot-2') === 'edited', 'the other edit arrives');
-  expect(sent(running).length).toBeLessThan(300);
-  await running.stop();
 });
 
 test('a change is sent while all that a pass has in hand stands still', async () => {

@@ -1,40 +1,33 @@
-import { mkdirSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DISK, type Disk } from '../../../src/files/disk.ts';
 import { eventually } from '../../files/watch-fixture.ts';
 import { bind, coverWithNothing, NO_MOUNTS, unmount } from '../../mounts.ts';
-import { createDaemonWorld, plant, removedKeys, requestsFor, type DaemonWorld } from '../daemon-world.ts';
+import { createDaemonWorld, plant, removedKeys, requestsFor, startDaemon } from '../daemon-world.ts';
 import { refuseUpserts } from '../world.ts';
 
 const MINUTE = 60_000;
 
 const EXPIRE = { removals: { mode: 'expire', delay: '1m' } };
 
-const remove = (world: DaemonWorld, path: string): void => {
-  unlinkSync(join(world.directory, 'docs', path));
-};
-
 describe('a removed file', () => {
   test('goes from the platform when the delay is over', async () => {
-    const world = await createDaemonWorld(EXPIRE);
-    plant(world, 3);
-    const running = await world.start();
-    remove(world, 'f1.md');
+    const { world, running } = await startDaemon(3, EXPIRE);
+    world.remove('docs/f1.md');
     await world.wait(50_000);
     expect(world.remote('f1.md')).toBe('file 1');
     await world.wait(20_000);
     await world.until(() => removedKeys(running).length === 1, 'it is put away');
+    expect(running.passes, 'by no pass').toHaveLength(1);
     expect(world.remote('f1.md')).not.toBe('file 1');
     await world.wait(5 * MINUTE);
     expect(world.keys()).toEqual(['f0.md', 'f2.md']);
   });
 
   test('counts as a removal that waits', async () => {
-    const world = await createDaemonWorld(EXPIRE);
-    plant(world, 3);
-    const running = await world.start();
-    remove(world, 'f1.md');
+    const { world, running } = await startDaemon(3, EXPIRE);
+    world.remove('docs/f1.md');
     await world.wait(10_000);
     await running.reload();
     await world.until(() => running.passes.length === 2, 'the pass after the reload');
@@ -42,10 +35,8 @@ describe('a removed file', () => {
   });
 
   test('that is back before stays', async () => {
-    const world = await createDaemonWorld(EXPIRE);
-    plant(world, 3);
-    const running = await world.start();
-    remove(world, 'f1.md');
+    const { world, running } = await startDaemon(3, EXPIRE);
+    world.remove('docs/f1.md');
     await world.wait(30_000);
     world.write('docs/f1.md', 'file 1');
     await world.wait(5 * MINUTE);
@@ -54,10 +45,8 @@ describe('a removed file', () => {
   });
 
   test('that is back after is whole again', async () => {
-    const world = await createDaemonWorld(EXPIRE);
-    plant(world, 3);
-    const running = await world.start();
-    remove(world, 'f1.md');
+    const { world, running } = await startDaemon(3, EXPIRE);
+    world.remove('docs/f1.md');
     await world.until(() => removedKeys(running).length === 1, 'it is put away');
     world.write('docs/f1.md', 'file 1');
     await world.until(() => world.remote('f1.md') === 'file 1', 'it is back');
@@ -66,11 +55,12 @@ describe('a removed file', () => {
   });
 
   test('that came back without an event is not put away: it is looked for again', async () => {
-    const world = await createDaemonWorld({ ...EXPIRE, watch: { settle: '10m', maxDelay: '1h' } });
-    plant(world, 3);
-    const first = await world.start();
+    const { world, running: first } = await startDaemon(3, {
+      ...EXPIRE,
+      watch: { settle: '10m', maxDelay: '1h' },
+    });
     await first.stop();
-    remove(world, 'f1.md');
+    world.remove('docs/f1.md');
     const running = await world.start();
     world.write('docs/f1.md', 'another');
     await world.wait(5 * MINUTE);
@@ -79,11 +69,9 @@ describe('a removed file', () => {
   });
 
   test('that was renamed goes only after it is there under its new key', async () => {
-    const world = await createDaemonWorld({ ...EXPIRE, upload: { attempts: 1 } });
-    plant(world, 3);
-    const running = await world.start();
-    world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 403, times: 1 });
-    renameSync(join(world.directory, 'docs/f1.md'), join(world.directory, 'docs/z.md'));
+    const { world, running } = await startDaemon(3, { ...EXPIRE, upload: { attempts: 1 } });
+    world.fail('upload', 403);
+    world.move('docs/f1.md', 'docs/z.md');
     await world.until(
       () => running.events.some(({ key, outcome }) => key === 'z.md' && outcome === 'failed'),
       'the new key fails',
@@ -96,38 +84,21 @@ describe('a removed file', () => {
   });
 
   test('is kept in mode "keep"', async () => {
-    const world = await createDaemonWorld();
-    plant(world, 3);
-    const running = await world.start();
-    remove(world, 'f1.md');
+    const { world, running } = await startDaemon(3);
+    world.remove('docs/f1.md');
     await world.wait(20 * MINUTE, 10_000);
     expect(removedKeys(running)).toEqual([]);
     expect(world.status().sources[0]).toMatchObject({ files: 2, kept: 1 });
   });
 });
 
-test('files that were deleted while nothing was removed stay when a reload turns removals on', async () => {
-  const world = await createDaemonWorld();
-  plant(world, 12);
-  const running = await world.start();
-  for (const name of ['f1.md', 'f2.md']) remove(world, name);
-  await world.until(() => world.status().sources[0]?.kept === 2, 'they are noticed');
-  world.configure({ removals: { mode: 'delete', delay: '5s' } });
-  await running.reload();
-  remove(world, 'f3.md');
-  await world.until(() => removedKeys(running).length === 1, 'what is deleted then is removed');
-  await world.wait(20 * MINUTE, 10_000);
-  expect(removedKeys(running)).toEqual(['f3.md']);
-  expect(world.remote('f1.md')).toBe('file 1');
-});
-
 describe('too many removals', () => {
   test('halt the source, also when they come one by one, until someone approves', async () => {
-    const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s', maxCount: 5 } });
-    plant(world, 30);
-    const running = await world.start();
+    const { world, running } = await startDaemon(30, {
+      removals: { mode: 'expire', delay: '10s', maxCount: 5 },
+    });
     for (let i = 0; i < 12; i++) {
-      remove(world, `f${i}.md`);
+      world.remove(`docs/f${i}.md`);
       await world.wait(2 * MINUTE, 5000);
     }
     expect(removedKeys(running)).toHaveLength(5);
@@ -142,16 +113,16 @@ describe('too many removals', () => {
     await world.until(() => removedKeys(running).length === 12, 'the approved removals');
     await world.until(() => world.status().sources[0]?.halted === null, 'the source is no longer halted');
     // What was approved is not held against what comes after.
-    remove(world, 'f20.md');
+    world.remove('docs/f20.md');
     await world.wait(5 * MINUTE, 5000);
     expect(removedKeys(running)).toHaveLength(13);
   });
 
   test('are approved as they were shown: what goes meanwhile, or halts the source otherwise, halts it again', async () => {
-    const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s', maxCount: 5 } });
-    plant(world, 30);
-    const running = await world.start();
-    for (let i = 0; i < 6; i++) remove(world, `f${i}.md`);
+    const { world, running } = await startDaemon(30, {
+      removals: { mode: 'expire', delay: '10s', maxCount: 5 },
+    });
+    for (let i = 0; i < 6; i++) world.remove(`docs/f${i}.md`);
     await world.until(() => world.status().sources[0]?.halted !== null, 'the source is halted');
     const shown = world.status().sources[0]?.halt;
     expect(shown).toMatchObject({
@@ -159,7 +130,7 @@ describe('too many removals', () => {
       files: 6,
       first: ['f0.md', 'f1.md', 'f2.md', 'f3.md', 'f4.md', 'f5.md'],
     });
-    for (let i = 6; i < 12; i++) remove(world, `f${i}.md`);
+    for (let i = 6; i < 12; i++) world.remove(`docs/f${i}.md`);
     await world.wait(5000, 100);
     expect(running.daemon.approve('docs', shown?.digest)).toMatchObject({ approved: ['docs'] });
     await world.until(() => removedKeys(running).length > 0, 'the approved removals');
@@ -173,48 +144,21 @@ describe('too many removals', () => {
   });
 
   test('that an earlier run met can be approved before the first pass has come to them', async () => {
-    const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s', maxCount: 5 } });
-    plant(world, 30);
-    const first = await world.start();
-    for (let i = 0; i < 6; i++) remove(world, `f${i}.md`);
+    const { world, running: first } = await startDaemon(30, {
+      removals: { mode: 'expire', delay: '10s', maxCount: 5 },
+    });
+    for (let i = 0; i < 6; i++) world.remove(`docs/f${i}.md`);
     await world.until(() => world.status().sources[0]?.halted !== null, 'the source is halted');
     await first.stop();
     const running = world.launch();
     expect(running.daemon.approve(null)).toMatchObject({ approved: ['docs'] });
     await world.until(() => removedKeys(running).length === 6, 'the approved removals');
   });
-
-  test('are forgotten after an hour', async () => {
-    const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s', maxCount: 5 } });
-    plant(world, 30);
-    const running = await world.start();
-    for (let i = 0; i < 5; i++) remove(world, `f${i}.md`);
-    await world.until(() => removedKeys(running).length === 5, 'five are put away');
-    await world.wait(70 * MINUTE, 10_000);
-    for (let i = 5; i < 10; i++) remove(world, `f${i}.md`);
-    await world.until(() => removedKeys(running).length === 10, 'five more are put away');
-  });
-
-  test('halt by the part of the source that they are', async () => {
-    const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s', maxFraction: 0.5 } });
-    plant(world, 20);
-    const running = await world.start();
-    for (let i = 0; i < 11; i++) remove(world, `f${i}.md`);
-    await world.wait(5 * MINUTE, 5000);
-    expect(removedKeys(running)).toEqual([]);
-    expect(world.status().sources[0]?.halted).toContain('maxFraction');
-    for (let i = 0; i < 5; i++) world.write(`docs/f${i}.md`, `file ${i}`);
-    await world.wait(20 * MINUTE, 10_000);
-    await world.until(() => removedKeys(running).length === 6, 'the rest is put away');
-    await world.until(() => world.status().sources[0]?.halted === null, 'the source is no longer halted');
-  });
 });
 
 test('a source that is emptied file by file is halted', async () => {
-  const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s' } });
-  plant(world, 4);
-  const running = await world.start();
-  for (let i = 0; i < 4; i++) remove(world, `f${i}.md`);
+  const { world, running } = await startDaemon(4, { removals: { mode: 'expire', delay: '10s' } });
+  for (let i = 0; i < 4; i++) world.remove(`docs/f${i}.md`);
   await world.wait(30 * MINUTE, 10_000);
   expect(removedKeys(running)).toEqual([]);
   expect(world.status().sources[0]?.halted).toContain('no files, although');
@@ -225,16 +169,15 @@ test('one source that is halted does not stop another', async () => {
     ...EXPIRE,
     sources: [{ directory: './docs' }, { directory: './more', botId: 'bot-2' }],
   });
-  mkdirSync(join(world.directory, 'more'));
   plant(world, 2);
   world.write('more/a.md', 'a');
   const running = await world.start();
-  rmSync(join(world.directory, 'docs'), { recursive: true });
+  world.remove('docs');
   await world.until(() => running.passes.at(-1)?.exitCode === 5, 'the one is halted');
   world.write('more/a.md', 'edited');
   world.write('more/b.md', 'b');
   await world.until(() => world.remote('a.md', 'bot-2') === 'edited', 'an edit in the other arrives');
-  unlinkSync(join(world.directory, 'more/b.md'));
+  world.remove('more/b.md');
   await world.until(() => removedKeys(running).length === 1, 'a removal in the other');
   expect(world.remote('f0.md')).toBe('file 0');
 });
@@ -246,32 +189,29 @@ test('nothing is removed after a scan that could not see everything', async () =
   });
   plant(world, 3);
   world.write('far/x.md', 'x');
-  renameSync(join(world.directory, 'far'), join(world.directory, 'near'));
+  world.move('far', 'near');
   const running = await world.start();
-  const { symlinkSync } = await import('node:fs');
-  symlinkSync('../far', join(world.directory, 'docs/lost'));
-  remove(world, 'f1.md');
+  symlinkSync('../far', world.at('docs/lost'));
+  world.remove('docs/f1.md');
   await world.wait(20 * MINUTE, 10_000);
   expect(removedKeys(running)).toEqual([]);
   expect(running.told).toContainEqual(
     expect.stringMatching(/^warn docs: nothing is removed .*\(1 to remove\)/u),
   );
-  unlinkSync(join(world.directory, 'docs/lost'));
+  world.remove('docs/lost');
   await world.wait(20 * MINUTE, 10_000);
   await world.until(() => removedKeys(running).length === 1, 'it is put away at last');
 });
 
 test('a file that could not be read at first does not hold back removals that look like it once it was sent', async () => {
-  const world = await createDaemonWorld({
+  const { world, running } = await startDaemon(12, {
     removals: { mode: 'expire', delay: '10s' },
     upload: { attempts: 1 },
   });
-  plant(world, 12);
-  const running = await world.start();
-  world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 403, times: 1 });
-  renameSync(join(world.directory, 'docs/f1.md'), join(world.directory, 'docs/y.md'));
+  world.fail('upload', 403);
+  world.move('docs/f1.md', 'docs/y.md');
   await world.until(() => running.events.some(({ outcome }) => outcome === 'failed'), 'the new key fails');
-  renameSync(join(world.directory, 'docs/y.md'), join(world.directory, 'docs/z.md'));
+  world.move('docs/y.md', 'docs/z.md');
   await world.until(() => world.remote('z.md') === 'file 1', 'the newest key arrives');
   await world.wait(2 * MINUTE);
   // No pass came to the rescue.
@@ -281,8 +221,8 @@ test('a file that could not be read at first does not hold back removals that lo
 
 test('what is unmounted below a source while the daemon runs is not removed, and halts it at the next pass', async (context) => {
   const world = await createDaemonWorld(EXPIRE);
-  const disk = join(world.directory, 'disk');
-  const nas = join(world.directory, 'docs/nas');
+  const disk = world.at('disk');
+  const nas = world.at('docs/nas');
   plant(world, 3);
   mkdirSync(disk);
   mkdirSync(nas);
@@ -307,8 +247,8 @@ test('what is unmounted below a source while the daemon runs is not removed, and
 
 test('what is mounted below a source while the daemon runs is watched, and known when it goes', async (context) => {
   const world = await createDaemonWorld({ ...EXPIRE, watch: { rescan: '10h' } });
-  const disk = join(world.directory, 'disk');
-  const stick = join(world.directory, 'docs/stick');
+  const disk = world.at('disk');
+  const stick = world.at('docs/stick');
   plant(world, 3);
   mkdirSync(disk);
   const running = await world.start();
@@ -328,7 +268,7 @@ test('what is written while the directory is away for a moment is sent soon afte
   const world = await createDaemonWorld({ ...EXPIRE, watch: { rescan: '10h', settle: '10ms' } });
   plant(world, 3);
   await world.start();
-  const [docs, aside] = [join(world.directory, 'docs'), join(world.directory, 'aside')];
+  const [docs, aside] = [world.at('docs'), world.at('aside')];
   renameSync(docs, aside);
   writeFileSync(join(aside, 'new.md'), 'new');
   await world.wait(500, 50);
@@ -430,67 +370,41 @@ test('a directory that cannot be listed does not cause one pass after the other'
 test('what is deleted while a file system hides a directory for a moment is removed soon after', async (context) => {
   const world = await createDaemonWorld({ ...EXPIRE, watch: { rescan: '10h', settle: '10ms' } });
   plant(world, 3);
-  mkdirSync(join(world.directory, 'docs/still'));
+  world.makeDirectory('docs/still');
   world.write('docs/still/b.md', 'b');
   const running = await world.start();
-  if (!coverWithNothing(join(world.directory, 'docs/still'))) context.skip(NO_MOUNTS);
-  remove(world, 'f0.md');
+  if (!coverWithNothing(world.at('docs/still'))) context.skip(NO_MOUNTS);
+  world.remove('docs/f0.md');
   await world.until(() => world.status().sources[0]?.toRemove === 1, 'it is noticed');
-  unmount(join(world.directory, 'docs/still'));
+  unmount(world.at('docs/still'));
   await world.wait(10 * MINUTE, 5000);
   expect(removedKeys(running)).toEqual(['f0.md']);
 });
 
-test('removals that met an outage find out by themselves when it is over', async () => {
-  const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '5s' } });
-  plant(world, 20);
-  const running = await world.start();
-  refuseUpserts(world, 503);
-  for (let i = 0; i < 4; i++) remove(world, `f${i}.md`);
-  await world.until(
-    () => running.daemon.activity.platformOutOfReach,
-    'the platform is taken to be unreachable',
-  );
-  world.emulator.faults.clear();
-  await world.wait(30 * MINUTE, 2000);
-  await world.until(() => removedKeys(running).length === 4, 'they are removed');
-  expect(running.daemon.activity.platformOutOfReach).toBe(false);
-});
-
 test('removals that met an outage find that out also where the first of them has to stay', async () => {
-  const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '5s' } });
-  plant(world, 20);
-  const running = await world.start();
+  const { world, running } = await startDaemon(20, { removals: { mode: 'expire', delay: '5s' } });
   refuseUpserts(world, 400, { key: 'z.md' });
-  renameSync(join(world.directory, 'docs/f0.md'), join(world.directory, 'docs/z.md'));
+  world.move('docs/f0.md', 'docs/z.md');
   await world.until(
     () => running.events.some(({ outcome }) => outcome === 'failed'),
     'the new name is refused',
   );
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: 20 });
-  for (let i = 1; i < 5; i++) remove(world, `f${i}.md`);
-  await world.until(
-    () => running.daemon.activity.platformOutOfReach,
-    'the platform is taken to be unreachable',
-  );
-  await world.wait(60 * MINUTE, 5000);
+  world.fail('upsert', 503, { times: 20 });
+  for (let i = 1; i < 5; i++) world.remove(`docs/f${i}.md`);
+  await world.until(() => running.daemon.activity.platformOutOfReach, 'the outage is noticed');
+  await world.until(() => removedKeys(running).length === 4, 'they are removed', 5000);
   expect(removedKeys(running)).toEqual(['f1.md', 'f2.md', 'f3.md', 'f4.md']);
 });
 
 test('an outage is nothing that removals fail of', async () => {
-  const world = await createDaemonWorld({
+  const { world, running } = await startDaemon(20, {
     removals: { mode: 'expire', delay: '5s' },
     watch: { rescan: '24d' },
   });
-  plant(world, 20);
-  const running = await world.start();
   const failures = (): number => running.events.filter(({ outcome }) => outcome === 'failed').length;
   refuseUpserts(world, 503);
-  for (let i = 0; i < 8; i++) remove(world, `f${i}.md`);
-  await world.until(
-    () => running.daemon.activity.platformOutOfReach,
-    'the platform is taken to be unreachable',
-  );
+  for (let i = 0; i < 8; i++) world.remove(`docs/f${i}.md`);
+  await world.until(() => running.daemon.activity.platformOutOfReach, 'the outage is noticed');
   const before = { failures: failures(), requests: requestsFor(world, 'upsert') };
   await world.wait(20 * MINUTE, 2000);
   expect(requestsFor(world, 'upsert')).toBeGreaterThan(before.requests + 5);

@@ -1,7 +1,14 @@
-import { appendFileSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import { appendFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createDaemonWorld, plant, removedKeys, requestsFor, sentPaths } from '../daemon-world.ts';
+import {
+  createDaemonWorld,
+  plant,
+  removedKeys,
+  requestsFor,
+  sentPaths,
+  startDaemon,
+} from '../daemon-world.ts';
 import type { World } from '../world.ts';
 
 const MINUTE = 60_000;
@@ -14,26 +21,20 @@ const EXPIRE = { removals: { mode: 'expire', delay: '10s' }, ...WATCHED_ONLY };
 /** More new files than a pass has in hand at a time: what comes behind them waits. */
 const MORE_THAN_IN_HAND = 300;
 
-const remove = (world: World, path: string): void => {
-  unlinkSync(join(world.directory, 'docs', path));
-};
-
 /** Something fails to be mounted: an empty directory takes the place of the source's. */
 function unmount(world: World): void {
-  renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
-  mkdirSync(join(world.directory, 'docs'));
+  world.move('docs', 'away');
+  world.makeDirectory('docs');
 }
 
 const halted = (world: World): string | null => world.status().sources[0]?.halted ?? null;
 
 describe('a removal', () => {
   test('during which the file returns is followed by sending it', async () => {
-    const world = await createDaemonWorld(EXPIRE);
-    plant(world, 3);
-    const running = await world.start();
+    const { world, running } = await startDaemon(3, EXPIRE);
     const before = requestsFor(world, 'upsert');
     world.emulator.faults.add({ operation: 'upsert', key: 'f1.md', kind: 'hang' });
-    remove(world, 'f1.md');
+    world.remove('docs/f1.md');
     await world.until(() => requestsFor(world, 'upsert') > before, 'the removal is under way');
     world.write('docs/f1.md', 'file 1 again');
     // The look at it is to come while the removal is under way.
@@ -47,12 +48,10 @@ describe('a removal', () => {
   });
 
   test('of a renamed file waits while its new key is on its way', async () => {
-    const world = await createDaemonWorld({ ...EXPIRE, upload: { stallTimeout: '1h' } });
-    plant(world, 3);
-    const running = await world.start();
+    const { world, running } = await startDaemon(3, { ...EXPIRE, upload: { stallTimeout: '1h' } });
     world.emulator.faults.add({ operation: 'upload', key: 'z.md', kind: 'hang' });
     const before = requestsFor(world, 'upload');
-    renameSync(join(world.directory, 'docs/f1.md'), join(world.directory, 'docs/z.md'));
+    world.move('docs/f1.md', 'docs/z.md');
     await world.until(() => requestsFor(world, 'upload') > before, 'the new key is on its way');
     await world.wait(2 * MINUTE);
     expect(removedKeys(running)).toEqual([]);
@@ -62,17 +61,15 @@ describe('a removal', () => {
   });
 
   test('of a renamed file waits until what a burst of events has hidden is looked at', async () => {
-    const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '3s' } });
-    plant(world, 4);
-    const running = await world.start();
-    const docs = join(world.directory, 'docs');
+    const { world, running } = await startDaemon(4, { removals: { mode: 'expire', delay: '3s' } });
+    const docs = world.at('docs');
     const burst = (events: number): void => {
       for (let i = 0; i < events; i++) appendFileSync(join(docs, i % 2 === 0 ? 'log' : 'other.log'), '.');
     };
-    renameSync(join(docs, 'f1.md'), join(world.directory, 'f1.md'));
+    renameSync(join(docs, 'f1.md'), world.at('f1.md'));
     await world.until(() => world.status().sources[0]?.toRemove === 1, 'it is noticed missing');
     burst(5000);
-    renameSync(join(world.directory, 'f1.md'), join(docs, 'z.md'));
+    renameSync(world.at('f1.md'), join(docs, 'z.md'));
     for (let i = 0; i < 30; i++) {
       burst(50);
       await world.wait(200, 100);
@@ -89,7 +86,7 @@ describe('a removal', () => {
     });
     world.write('docs/a.md', 'a');
     world.write('docs/z.md', 'one');
-    world.emulator.faults.add({ operation: 'upsert', key: 'z.md', kind: 'status', status: 400 });
+    world.fail('upsert', 400, { key: 'z.md' });
     const first = await world.start();
     await first.stop();
     expect(world.status().sources[0]?.refused).toBe(1);
@@ -101,7 +98,7 @@ describe('a removal', () => {
     await world.until(() => requestsFor(world, 'upsert') > before, 'the pass waits');
     world.write('docs/z.md', 'another');
     await world.until(() => sentPaths(running).includes('z.md'), 'a look sends it');
-    remove(world, 'z.md');
+    world.remove('docs/z.md');
     world.emulator.faults.clear();
     await world.until(() => running.passes.length > 0, 'the pass ends');
     await world.until(() => removedKeys(running).includes('z.md'), 'it is put away');
@@ -111,10 +108,11 @@ describe('a removal', () => {
 
 describe('an approval', () => {
   test('of many removals does not let through a directory that is empty meanwhile', async () => {
-    const world = await createDaemonWorld({ ...EXPIRE, removals: { ...EXPIRE.removals, maxCount: 5 } });
-    plant(world, 20);
-    const running = await world.start();
-    for (let i = 0; i < 6; i++) remove(world, `f${i}.md`);
+    const { world, running } = await startDaemon(20, {
+      ...EXPIRE,
+      removals: { ...EXPIRE.removals, maxCount: 5 },
+    });
+    for (let i = 0; i < 6; i++) world.remove(`docs/f${i}.md`);
     await world.until(() => halted(world)?.includes('maxCount') === true, 'the source is halted');
     unmount(world);
     running.daemon.approve('docs');
@@ -124,23 +122,22 @@ describe('an approval', () => {
   });
 
   test('is not given for a missing directory, so that an empty mount point is halted', async () => {
-    const world = await createDaemonWorld(EXPIRE);
-    plant(world, 20);
-    const running = await world.start();
-    renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
+    const { world, running } = await startDaemon(20, EXPIRE);
+    world.move('docs', 'away');
     await world.until(() => halted(world) !== null, 'the source is halted');
     expect(running.daemon.approve(null)).toEqual({ approved: [], missing: ['docs'], changed: [] });
-    mkdirSync(join(world.directory, 'docs'));
+    world.makeDirectory('docs');
     await world.until(() => halted(world)?.includes('no files, although') === true, 'it stays halted');
     await world.wait(2 * MINUTE);
     expect(running.events.filter(({ kind }) => kind === 'remove')).toEqual([]);
   });
 
   test('outlives a reload in the midst of its pass', async () => {
-    const world = await createDaemonWorld({ ...EXPIRE, removals: { ...EXPIRE.removals, maxCount: 5 } });
-    plant(world, 20);
-    const running = await world.start();
-    for (let i = 0; i < 6; i++) remove(world, `f${i}.md`);
+    const { world, running } = await startDaemon(20, {
+      ...EXPIRE,
+      removals: { ...EXPIRE.removals, maxCount: 5 },
+    });
+    for (let i = 0; i < 6; i++) world.remove(`docs/f${i}.md`);
     await world.until(() => halted(world) !== null, 'the source is halted');
     world.emulator.faults.add({ operation: 'upsert', kind: 'hang', key: 'big.md' });
     const before = requestsFor(world, 'upsert');
@@ -158,9 +155,10 @@ describe('an approval', () => {
 });
 
 test('a directory that is replaced during a pass is checked before more of it is sent or removed', async () => {
-  const world = await createDaemonWorld({ ...EXPIRE, upload: { concurrency: 2, stallTimeout: '1h' } });
-  plant(world, 20);
-  const first = await world.start();
+  const { world, running: first } = await startDaemon(20, {
+    ...EXPIRE,
+    upload: { concurrency: 2, stallTimeout: '1h' },
+  });
   await first.stop();
   for (let i = 0; i < MORE_THAN_IN_HAND; i++) world.write(`docs/bulk/b${i}.md`, `new ${i}`);
   world.write('other/f10.md', 'WRONG');
@@ -168,8 +166,8 @@ test('a directory that is replaced during a pass is checked before more of it is
   const before = requestsFor(world, 'upsert');
   const running = world.launch();
   await world.until(() => requestsFor(world, 'upsert') > before, 'the pass is under way');
-  renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
-  renameSync(join(world.directory, 'other'), join(world.directory, 'docs'));
+  world.move('docs', 'away');
+  world.move('other', 'docs');
   world.emulator.faults.clear();
   await world.until(() => halted(world)?.includes('not the same directory') === true, 'it is halted');
   await world.wait(2 * MINUTE);
@@ -192,7 +190,7 @@ test('a directory that is replaced during a pass is not let in by the end of tha
   world.emulator.faults.add({ operation: 'upload', key: 'more/new.md', kind: 'hang' });
   world.write('more/new.md', 'new');
   world.write('more/.botsyncignore', '*.tmp\n');
-  unlinkSync(join(world.directory, 'more/a.md'));
+  world.remove('more/a.md');
   await world.until(() => running.daemon.activity.activity === 'pass', 'a pass waits for the upload');
   await world.wait(1000, 100);
   unmount(world);
@@ -213,22 +211,20 @@ test('a directory that is replaced during a pass is not let in by the end of tha
 });
 
 test('what a look could not see while a pass went on keeps removals waiting after it', async () => {
-  const world = await createDaemonWorld({
+  const { world, running } = await startDaemon(12, {
     removals: { mode: 'expire', delay: '1ms' },
     sources: [
       { directory: './docs', name: 'docs', keyPrefix: 'docs/', symlinks: 'inside' },
       { directory: './more', name: 'more', keyPrefix: 'more/' },
     ],
   });
-  plant(world, 12);
-  const running = await world.start();
   world.emulator.faults.add({ operation: 'upload', key: 'more/new.md', kind: 'hang' });
   world.write('more/new.md', 'new');
   world.write('more/.botsyncignore', '*.tmp\n');
   await world.until(() => running.daemon.activity.activity === 'pass', 'a pass waits for the upload');
   await world.wait(1000, 100);
-  symlinkSync('../far', join(world.directory, 'docs/lost'));
-  remove(world, 'f1.md');
+  symlinkSync('../far', world.at('docs/lost'));
+  world.remove('docs/f1.md');
   await world.wait(5000, 100);
   world.emulator.faults.clear();
   await world.until(() => running.passes.length > 1, 'the pass ends');

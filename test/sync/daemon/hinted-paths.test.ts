@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Hint, PathLook } from '../../../src/domain/hint.ts';
@@ -146,7 +145,7 @@ describe('a daemon that polls', () => {
     world.write('docs/a.md', 'two!');
     world.write('docs/new.md', 'new');
     world.write('docs/deep/er/d.md', 'below');
-    rmSync(join(world.directory, 'docs/b.md'));
+    world.remove('docs/b.md');
     await world.wait(30_000);
     expect(world.remote('a.md'), 'without a hint nobody looks').toBe('one');
     for (const path of ['a.md', 'new.md', 'deep', 'b.md'])
@@ -170,10 +169,10 @@ describe('a daemon that polls', () => {
     const world = await createDaemonWorld({ ...POLLING, removals }, {}, 0, 0.5, disk);
     for (const name of ['a', 'b', 'c']) world.write(`docs/${name}.md`, 'one');
     const running = await world.start();
-    old = DISK.lstat(join(world.directory, 'docs/a.md'));
+    old = DISK.lstat(world.at('docs/a.md'));
     isOld = true;
     world.write('docs/a.md', 'two!');
-    rmSync(join(world.directory, 'docs/b.md'));
+    world.remove('docs/b.md');
     for (const path of ['a.md', 'b.md']) running.daemon.hear('docs', hintOf(path, lookIn(world, path)));
     await world.wait(20_000);
     expect([world.remote('a.md'), removedKeys(running)]).toEqual(['one', []]);

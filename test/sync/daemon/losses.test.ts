@@ -1,5 +1,4 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createDaemonWorld, sentPaths } from '../daemon-world.ts';
 
@@ -11,7 +10,7 @@ test('more events at once than the system keeps bring a pass, which finds what t
   world.write('docs/a.md', 'one');
   const running = await world.start();
   world.write('docs/a.md', 'edited');
-  const file = join(world.directory, 'docs/burst');
+  const file = world.at('docs/burst');
   for (let i = 0; i < 3000; i += 1) {
     writeFileSync(file, '');
     rmSync(file);
@@ -28,8 +27,8 @@ test('a directory that takes the place of a source is watched without a rescan',
   world.write('docs/a.md', 'one');
   world.write('next/a.md', 'one');
   const running = await world.start();
-  renameSync(join(world.directory, 'docs'), join(world.directory, 'old'));
-  renameSync(join(world.directory, 'next'), join(world.directory, 'docs'));
+  world.move('docs', 'old');
+  world.move('next', 'docs');
   await world.until(() => running.passes.length === 2, 'it is noticed');
   world.write('docs/sub/c.md', 'three');
   await world.until(() => world.remote('sub/c.md') === 'three', 'what is written there arrives');
@@ -43,12 +42,11 @@ test('nothing that changes in a halted source is sent while it stays halted', as
     sources: [{ directory: './docs' }, { directory: './more', botId: 'bot-2' }],
     removals: { mode: 'expire', delay: '10s' },
   });
-  mkdirSync(join(world.directory, 'more'));
   world.write('docs/a.md', 'one');
   world.write('docs/b.md', 'two');
   const running = await world.start();
-  rmSync(join(world.directory, 'docs'), { recursive: true });
-  mkdirSync(join(world.directory, 'docs'));
+  world.remove('docs');
+  world.makeDirectory('docs');
   await world.until(() => running.passes.at(-1)?.exitCode === 5, 'it is halted');
   // As what writes to a mount point does while nothing is mounted there.
   world.write('docs/a.md', 'WRONG');

@@ -1,9 +1,9 @@
-import { mkdirSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../files/watch-fixture.ts';
 import { toldOf } from '../../files/told-of.ts';
-import { createDaemonWorld, plant, removedKeys, requestsFor } from '../daemon-world.ts';
+import { createDaemonWorld, plant, removedKeys, requestsFor, startDaemon } from '../daemon-world.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -21,9 +21,9 @@ describe('a moved file goes under its old key no sooner than it is there under i
       watch: { settle: '1m', maxDelay: '1h', rescan: '24d' },
     });
     plant(world, 3);
-    mkdirSync(join(world.directory, 'away'));
-    const docs = join(world.directory, 'docs');
-    const away = join(world.directory, 'away/f1.md');
+    world.makeDirectory('away');
+    const docs = world.at('docs');
+    const away = world.at('away/f1.md');
     const running = await world.start();
     await toldOf(docs, 'f1.md', () => {
       renameSync(join(docs, 'f1.md'), away);
@@ -43,20 +43,18 @@ describe('a moved file goes under its old key no sooner than it is there under i
   });
 
   test('hundreds of files come before its new place', async () => {
-    const world = await createDaemonWorld({
+    const { world, running } = await startDaemon(3, {
       removals: EXPIRE,
       watch: { rescan: '24d' },
       upload: { concurrency: 2, stallTimeout: '1h' },
     });
-    plant(world, 3);
-    const running = await world.start();
     world.emulator.faults.add({ operation: 'upsert', kind: 'hang' });
     const before = requestsFor(world, 'upsert');
     for (let i = 0; i < MORE_THAN_IN_HAND; i++) world.write(`next/b${i}.md`, `one of many, number ${i}`);
-    renameSync(join(world.directory, 'next'), join(world.directory, 'docs/bulk'));
+    world.move('next', 'docs/bulk');
     await world.until(() => requestsFor(world, 'upsert') > before, 'the many are under way');
-    mkdirSync(join(world.directory, 'docs/sub'));
-    renameSync(join(world.directory, 'docs/f1.md'), join(world.directory, 'docs/sub/f1.md'));
+    world.makeDirectory('docs/sub');
+    world.move('docs/f1.md', 'docs/sub/f1.md');
     await world.until(() => world.status().sources[0]?.toRemove === 1, 'it is missed');
     await world.until(() => running.daemon.activity.queued === 1, 'its new place waits');
     await world.wait(2 * MINUTE, 5 * SECOND);
@@ -74,15 +72,9 @@ describe('a moved file goes under its old key no sooner than it is there under i
       watch: { settle: '1m', maxDelay: '2m', rescan: '24d' },
     });
     plant(world, 3);
-    const docs = join(world.directory, 'docs');
+    const docs = world.at('docs');
     const running = await world.start();
-    world.emulator.faults.add({
-      operation: 'upsert',
-      key: 'y.md',
-      kind: 'status',
-      status: 503,
-      headers: { 'retry-after': '900' },
-    });
+    world.fail('upsert', 503, { key: 'y.md', headers: { 'retry-after': '900' } });
     const before = requestsFor(world, 'upsert');
     await toldOf(docs, 'y.md', () => {
       renameSync(join(docs, 'f1.md'), join(docs, 'y.md'));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { standingOf, withRetries } from '../../../src/sync/plan/standing.ts';
+import { withRetries, standingOf } from '../../../src/sync/plan/standing.ts';
 import { type Failing, type Standing } from '../../../src/domain/status.ts';
 import { createDaemonWorld, sentPaths, type DaemonWorld, type RunningDaemon } from '../daemon-world.ts';
 import { refuseUpserts } from '../world.ts';
@@ -18,7 +18,7 @@ test('a failed file is tried again when that was told, and not before', async ()
   const world = await createDaemonWorld({ upload: { attempts: 1 } });
   const running = await world.start();
   expect(standing(world, running)).toMatchObject({ exitCode: 0, troubles: [] });
-  world.emulator.faults.add({ operation: 'upload', key: 'a.md', kind: 'status', status: 403, times: 1 });
+  world.fail('upload', 403, { key: 'a.md' });
   world.write('docs/a.md', 'one');
   await world.until(() => standing(world, running).failure?.kind === 'failed', 'it fails');
   const { failure, exitCode } = standing(world, running);

@@ -1,5 +1,3 @@
-import { unlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { toldOf } from '../../files/told-of.ts';
 import { createDaemonWorld, requestsFor, sentPaths } from '../daemon-world.ts';
@@ -32,7 +30,7 @@ describe('a rescan', () => {
     const world = await createDaemonWorld({ watch: { settle: '10m', maxDelay: '1h' } });
     const { told, passes } = await world.start();
     await world.clock.advance(14 * MINUTE);
-    await toldOf(join(world.directory, 'docs'), 'b.md', () => {
+    await toldOf(world.at('docs'), 'b.md', () => {
       world.write('docs/b.md', 'two');
     });
     await world.wait(2 * MINUTE);
@@ -78,9 +76,9 @@ test('what the platform refused is asked for at once when someone approves, and 
   });
   for (const name of ['p.md', 'q.md', 'r.md', 's.md']) world.write(`docs/${name}`, name);
   const running = await world.start();
-  for (const name of ['p.md', 'q.md', 'r.md']) unlinkSync(join(world.directory, 'docs', name));
+  for (const name of ['p.md', 'q.md', 'r.md']) world.remove(`docs/${name}`);
   await world.until(() => running.daemon.impediments.length > 0, 'the source is halted');
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 401, times: 1 });
+  world.fail('upsert', 401);
   world.write('docs/a.md', 'one');
   await world.until(() => running.daemon.activity.blocked !== null, 'it is refused');
   // It is to be tried again in a minute.

@@ -1,5 +1,3 @@
-import { unlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createDaemonWorld, removedKeys, requestsFor } from '../daemon-world.ts';
 
@@ -29,7 +27,7 @@ describe.each([{ mode: 'expire', delay: '1s' }, { mode: 'keep' }])(
       if (order === 'before') world.write('docs/x.txt', 'of docs');
       await world.until(() => world.remote('x.txt') === 'of docs', 'the one that stands first has the key');
       await world.wait(5000, 100);
-      unlinkSync(join(world.directory, 'docs/x.txt'));
+      world.remove('docs/x.txt');
       await world.until(() => world.remote('x.txt') === 'of more', 'the other one has it');
       await world.wait(120_000);
       expect([removedKeys(running), running.passes.length]).toEqual([[], 1]);
@@ -42,7 +40,7 @@ describe.each([{ mode: 'expire', delay: '1s' }, { mode: 'keep' }])(
       world.write(`docs/${NFC}`, 'composed');
       const running = await world.start();
       expect(world.remote(NFC)).toBe('decomposed');
-      unlinkSync(join(world.directory, 'docs', NFD));
+      world.remove(`docs/${NFD}`);
       await world.until(() => world.remote(NFC) === 'composed', 'the other one has it');
       await world.wait(120_000);
       expect([removedKeys(running), running.passes.length]).toEqual([[], 1]);
@@ -70,7 +68,7 @@ test('a file that vanishes before it is sent leaves its key to the one that was 
   await world.wait(3000, 100);
   world.write('more/a.md', 'of more');
   await world.until(() => running.events.some(({ kind }) => kind === 'problem'), 'the other stands behind');
-  unlinkSync(join(world.directory, 'docs/a.md'));
+  world.remove('docs/a.md');
   world.emulator.faults.clear();
   await world.until(() => world.remote('a.md') === 'of more', 'it has the key');
   expect(running.passes).toHaveLength(1);

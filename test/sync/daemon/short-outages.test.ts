@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDaemonWorld, plant, requestsFor, sentPaths } from '../daemon-world.ts';
+import { createDaemonWorld, requestsFor, sentPaths, startDaemon } from '../daemon-world.ts';
 import { refuseUpserts } from '../world.ts';
 
 const SECOND = 1000;
@@ -8,9 +8,7 @@ const MINUTE = 60 * SECOND;
 test.each([1, 3])(
   'files edited during a minute of darkness go out by themselves when it is over: %i',
   async (count) => {
-    const world = await createDaemonWorld({ watch: { rescan: '10h' } });
-    plant(world, count);
-    const running = await world.start();
+    const { world, running } = await startDaemon(count, { watch: { rescan: '10h' } });
     refuseUpserts(world, 503);
     plantAgain(count);
     await world.until(() => running.daemon.activity.platformOutOfReach, 'the outage is noticed at once');
@@ -50,16 +48,6 @@ test('what was edited in an outage of two minutes arrives within seconds of its 
   const fromMs = world.clock.monotonic();
   await world.until(() => world.keys().length === 2, 'both arrive');
   expect(world.clock.monotonic() - fromMs).toBeLessThanOrEqual(6 * SECOND);
-});
-
-test('in an outage the platform is not tried sooner than it asked', async () => {
-  const world = await createDaemonWorld({ watch: { rescan: '10h' } });
-  await world.start();
-  refuseUpserts(world, 503, { headers: { 'retry-after': '20' } });
-  world.write('docs/a.md', 'a');
-  await world.wait(4 * MINUTE, 500);
-  expect(requestsFor(world, 'upsert')).toBeGreaterThan(5);
-  expect(requestsFor(world, 'upsert')).toBeLessThanOrEqual((4 * 60) / 20);
 });
 
 test('a fresh edit during a long outage is tried at once, and brings the others along', async () => {
@@ -103,34 +91,4 @@ test('in a long outage all that is new or edited counts as not in sync', async (
   world.emulator.faults.clear();
   await world.until(() => world.keys().length === 5, 'all arrive');
   await world.until(() => (world.status().sources[0]?.pending ?? 1) === 0, 'nothing waits any more');
-});
-
-test('a store that is away is an outage, though the platform takes the upserts', async () => {
-  const world = await createDaemonWorld({ watch: { rescan: '10h' } });
-  const running = await world.start();
-  world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 503, times: Infinity });
-  world.write('docs/a.md', 'a');
-  await world.until(() => running.daemon.activity.platformOutOfReach, 'the outage is noticed');
-  await world.wait(10 * MINUTE, 5 * SECOND);
-  expect(requestsFor(world, 'upload')).toBeLessThan(250);
-  world.emulator.faults.clear();
-  await world.until(() => world.remote('a.md') === 'a', 'it arrives');
-});
-
-test('a file that the platform cannot digest stops no other, and is given up once others pass', async () => {
-  const world = await createDaemonWorld({ watch: { rescan: '10h' } });
-  const running = await world.start();
-  refuseUpserts(world, 500, { key: 'bad.md' });
-  world.write('docs/bad.md', 'bad');
-  await world.until(() => running.daemon.activity.platformOutOfReach, 'nothing tells it from an outage');
-  await world.wait(5 * MINUTE, SECOND);
-  world.write('docs/a.md', 'a');
-  await world.until(() => world.remote('a.md') === 'a', 'another arrives');
-  await world.until(() => running.events.some(({ outcome }) => outcome === 'failed'), 'it is given up');
-  expect(running.daemon.activity.platformOutOfReach).toBe(false);
-  // The pass after the outage gives it its attempts.
-  await world.wait(2 * MINUTE, SECOND);
-  const tries = requestsFor(world, 'upsert');
-  await world.wait(10 * MINUTE, 5 * SECOND);
-  expect(requestsFor(world, 'upsert')).toBe(tries);
 });

@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import { MARK_NAME, markOf } from '../../../src/domain/mark.ts';
 import {
@@ -11,35 +8,18 @@ import {
   type DaemonWorld,
   type RunningDaemon,
 } from '../daemon-world.ts';
-import { replace } from '../replace.ts';
+import { putAs } from '../others.ts';
 
 const MINUTE = 60_000;
 
 /** What a host sent before it ended may arrive for a minute from now, of every file on record and of one of which nothing is. */
 function suspectAll(world: DaemonWorld): void {
-  const state = new DatabaseSync(world.config().stateFile);
-  state
-    .prepare('INSERT INTO suspect (target, key, again_at) SELECT target, key, ? FROM file')
-    .run(world.clock.now() + MINUTE);
-  state
-    .prepare("INSERT INTO suspect (target, key, again_at) SELECT id, 'forgotten', ? FROM target")
-    .run(world.clock.now() + MINUTE);
-  state.close();
+  const againAtMs = world.clock.now() + MINUTE;
+  world.sql('INSERT INTO suspect (target, key, again_at) SELECT target, key, ? FROM file', againAtMs);
+  world.sql("INSERT INTO suspect (target, key, again_at) SELECT id, 'forgotten', ? FROM target", againAtMs);
 }
 
-function suspects(world: DaemonWorld): unknown[] {
-  const state = new DatabaseSync(world.config().stateFile);
-  const keys = state.prepare('SELECT key FROM suspect').all();
-  state.close();
-  return keys;
-}
-
-function recorded(world: DaemonWorld): unknown[] {
-  const state = new DatabaseSync(world.config().stateFile);
-  const keys = state.prepare('SELECT key FROM file ORDER BY key').all();
-  state.close();
-  return keys;
-}
+const suspects = (world: DaemonWorld): unknown[] => world.sql('SELECT key FROM suspect');
 
 test('a file of which something may still be on its way is sent once more when it cannot be any longer', async () => {
   const world = await createDaemonWorld();
@@ -63,7 +43,7 @@ test('one that was put away is put away once more', async () => {
   world.write('docs/a.md', 'one');
   world.write('docs/b.md', 'two');
   const before = await world.start();
-  rmSync(join(world.directory, 'docs/a.md'));
+  world.remove('docs/a.md');
   await world.until(() => removedKeys(before).length === 1, 'it is put away');
   await before.stop();
   suspectAll(world);
@@ -74,9 +54,10 @@ test('one that was put away is put away once more', async () => {
 
 /** A world that deletes, in which `a.md` was sent and then suspected, and its daemon of now. */
 async function deletingWorld(): Promise<{ readonly world: DaemonWorld; readonly running: RunningDaemon }> {
-  const world = await createDaemonWorld({ removals: { mode: 'delete', delay: '1s', maxFraction: 1 } });
-  const { baseUrl } = world.emulator;
-  world.configure({ platform: { botId: 'bot-1', baseUrl, operations: 'auto' } });
+  const world = await createDaemonWorld({
+    platform: { operations: 'auto' },
+    removals: { mode: 'delete', delay: '1s', maxFraction: 1 },
+  });
   world.write('docs/a.md', 'one');
   world.write('docs/b.md', 'two');
   const before = await world.start();
@@ -89,12 +70,12 @@ async function deletingWorld(): Promise<{ readonly world: DaemonWorld; readonly 
 async function arriveLate(world: DaemonWorld): Promise<void> {
   const content = 'from before';
   const sha256 = createHash('sha256').update(content).digest();
-  await replace(world, 'a.md', content, { [MARK_NAME]: markOf(sha256, 'docs') });
+  await putAs(world, 'a.md', content, { metadata: { [MARK_NAME]: markOf(sha256, 'docs') } });
 }
 
 test('what arrives after its file was deleted is deleted as well', async () => {
   const { world, running } = await deletingWorld();
-  rmSync(join(world.directory, 'docs/a.md'));
+  world.remove('docs/a.md');
   await world.until(() => removedKeys(running).length === 1, 'it is deleted');
   expect(world.keys()).toEqual(['b.md']);
   await arriveLate(world);
@@ -103,20 +84,20 @@ test('what arrives after its file was deleted is deleted as well', async () => {
   await world.wait(10 * MINUTE, MINUTE);
   expect(removedKeys(running)).toEqual(['a.md', 'a.md']);
   expect(suspects(world)).toEqual([]);
-  expect(recorded(world)).toEqual([{ key: 'b.md' }]);
+  expect(world.sql('SELECT key FROM file ORDER BY key')).toEqual([{ key: 'b.md' }]);
 });
 
 test('a file in whose place something arrived late is deleted, as nobody else replaced it', async () => {
   const { world, running } = await deletingWorld();
   await arriveLate(world);
-  rmSync(join(world.directory, 'docs/a.md'));
+  world.remove('docs/a.md');
   await world.until(() => removedKeys(running).length === 1, 'it is deleted');
   expect(world.keys()).toEqual(['b.md']);
 });
 
 test('a file that is back before something can have arrived late is sent, and once more', async () => {
   const { world, running } = await deletingWorld();
-  rmSync(join(world.directory, 'docs/a.md'));
+  world.remove('docs/a.md');
   await world.until(() => removedKeys(running).length === 1, 'it is deleted');
   world.write('docs/a.md', 'again');
   await world.until(() => world.remote('a.md') === 'again', 'it is back');

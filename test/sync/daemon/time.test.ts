@@ -42,15 +42,16 @@ describe('renewals', () => {
     await world.until(() => renewals(events) === 1, 'the renewal');
   });
 
-  test('that were missed while off come first thing', async () => {
+  test('that were missed while off come first thing, and are no alarm before they could be made', async () => {
     const world = await createDaemonWorld(rules('2h'));
     world.write('docs/a.md', 'one');
-    const first = await world.start();
-    await first.stop();
+    await (await world.start()).stop();
     await world.clock.advance(5 * HOUR);
-    const { events } = await world.start();
+    const { events, told } = await world.start();
     expect(events).toMatchObject([{ kind: 'renew', outcome: 'done' }]);
     expect(world.remote('a.md')).toBe('one');
+    await world.wait(10 * MINUTE, 10_000);
+    expect(told).toEqual([]);
   });
 
   test('that were missed by a machine that slept for a week come when it wakes', async () => {
@@ -99,75 +100,39 @@ describe('renewals', () => {
     expect(told).toEqual([]);
   });
 
-  test('that were missed while off are no alarm before they could be made', async () => {
-    const world = await createDaemonWorld(rules('2h'));
-    world.write('docs/a.md', 'one');
-    await (await world.start()).stop();
-    await world.clock.advance(5 * HOUR);
-    const { told } = await world.start();
-    await world.wait(10 * MINUTE, 10_000);
-    expect(told).toEqual([]);
-  });
+  test.each(['after', 'before'])(
+    'come in time though the clock is set back %s the platform was asked anything',
+    async (when) => {
+      const platform = { now: Date.now };
+      const setup = rules('2h', { renewBefore: '30m' });
+      const world = await createDaemonWorld(setup, { now: () => platform.now() });
+      platform.now = world.clock.now;
+      world.write('docs/a.md', 'one');
+      let running = await world.start();
+      if (when === 'before') {
+        await running.stop();
+        running = await world.start();
+      } else await world.wait(10 * MINUTE, MINUTE);
+      world.clock.jumpWallClock(-3 * HOUR);
+      platform.now = () => world.clock.now() + 3 * HOUR;
+      await world.wait((when === 'before' ? 95 : 85) * MINUTE, MINUTE);
+      expect(renewals(running.events)).toBe(1);
+      expect(world.remote('a.md')).toBe('one');
+    },
+  );
 
-  test('come in time though the clock is set back', async () => {
-    const platform = { now: Date.now };
-    const world = await createDaemonWorld(rules('2h', { renewBefore: '30m' }), { now: () => platform.now() });
-    platform.now = world.clock.now;
-    world.write('docs/a.md', 'one');
-    const { events } = await world.start();
-    await world.wait(10 * MINUTE, MINUTE);
-    world.clock.jumpWallClock(-3 * HOUR);
-    platform.now = () => world.clock.now() + 3 * HOUR;
-    await world.wait(85 * MINUTE, MINUTE);
-    expect(world.remote('a.md')).toBe('one');
-    expect(renewals(events)).toBe(1);
-  });
-
-  test('come in time though the clock is set back before the platform was asked anything', async () => {
-    const platform = { now: Date.now };
-    const world = await createDaemonWorld(rules('2h', { renewBefore: '30m' }), { now: () => platform.now() });
-    platform.now = world.clock.now;
-    world.write('docs/a.md', 'one');
-    await (await world.start()).stop();
-    const { events } = await world.start();
-    world.clock.jumpWallClock(-3 * HOUR);
-    platform.now = () => world.clock.now() + 3 * HOUR;
-    await world.wait(95 * MINUTE, MINUTE);
-    expect(renewals(events)).toBe(1);
-    expect(world.remote('a.md')).toBe('one');
-  });
-
-  test('that failed are tried again while there is time', async () => {
-    const world = await createDaemonWorld(rules('2h', { renewBefore: '1h' }));
+  test.each([
+    ['while there is time', '2h', '1h', 90, 30_000],
+    ['within a minute shortly before the expiry', '4m', '2m', 4, 5000],
+  ])('that failed are tried again %s', async (_when, expiresIn, renewBefore, minutes, stepMs) => {
+    const world = await createDaemonWorld(rules(expiresIn, { renewBefore }));
     world.write('docs/a.md', 'one');
     const { events, passes } = await world.start();
-    world.emulator.faults.add({
-      operation: 'upsert',
-      kind: 'status',
-      status: 409,
-      type: 'ResourceLockedConflict',
-      times: 6,
-    });
-    await world.wait(90 * MINUTE, 30_000);
-    expect(events.map(({ outcome }) => outcome)).toEqual(['done', 'failed', 'done']);
-    expect(world.remote('a.md')).toBe('one');
-    expect(passes).toHaveLength(1);
-  });
-
-  test('that failed shortly before the expiry are tried again within a minute', async () => {
-    const world = await createDaemonWorld(rules('4m', { renewBefore: '2m' }));
-    world.write('docs/a.md', 'one');
-    const { events } = await world.start();
-    world.emulator.faults.add({
-      operation: 'upsert',
-      kind: 'status',
-      status: 409,
-      type: 'ResourceLockedConflict',
-      times: 6,
-    });
-    await world.wait(4 * MINUTE, 5000);
+    world.fail('upsert', 409, { type: 'ResourceLockedConflict', times: 6 });
+    await world.wait(minutes * MINUTE, stepMs);
     expect(events.map(({ outcome }) => outcome).slice(0, 3)).toEqual(['done', 'failed', 'done']);
     expect(world.remote('a.md')).toBe('one');
+    expect(passes).toHaveLength(1);
   });
 
   test('follow a rule that changed when to make them', async () => {
@@ -188,7 +153,7 @@ describe('renewals', () => {
     const world = await createDaemonWorld({ ...rules('2h', { renewBefore: '1h' }), watch: { rescan: '5m' } });
     world.write('docs/a.md', 'one');
     const { events, told } = await world.start();
-    world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500, times: 1000 });
+    world.fail('upsert', 500, { times: 1000 });
     await world.wait(70 * MINUTE, 30_000);
     expect(told).toContain('overdue 1');
     expect(world.status().sources[0]?.expiring).toBe(1);
@@ -205,27 +170,5 @@ describe('renewals', () => {
     await world.wait(3 * HOUR, MINUTE);
     expect(events).toHaveLength(1);
     expect(world.remote('a.md')).toBeNull();
-  });
-});
-
-describe('rescans', () => {
-  test('come about every 15 minutes, and at once when the machine has slept over one', async () => {
-    const world = await createDaemonWorld();
-    const { passes } = await world.start();
-    await world.wait(14 * MINUTE, 10_000);
-    expect(passes).toHaveLength(1);
-    await world.wait(2 * MINUTE, 10_000);
-    await world.until(() => passes.length > 1, 'the rescan ends');
-    expect(passes.map(({ trigger }) => trigger)).toEqual(['start', 'rescan']);
-    world.clock.jumpWallClock(DAY);
-    await world.wait(10_000);
-    await world.until(() => passes.length > 2, 'the rescan that was slept over ends');
-    expect(passes).toHaveLength(3);
-    world.clock.jumpWallClock(-DAY);
-    await world.wait(14 * MINUTE, 10_000);
-    expect(passes).toHaveLength(3);
-    await world.wait(2 * MINUTE, 10_000);
-    await world.until(() => passes.length > 3, 'the next rescan ends');
-    expect(passes).toHaveLength(4);
   });
 });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { FileKey } from '../../../src/domain/key.ts';
-import { openReader } from '../../../src/store/open-reader.ts';
 import {
   createDaemonWorld,
   plant,
@@ -8,14 +7,13 @@ import {
   type DaemonWorld,
   type RunningDaemon,
 } from '../daemon-world.ts';
-import { deleteAs, platformOf, putAs } from '../verify-world.ts';
+import { deleteAs, putAs } from '../others.ts';
 
 const HOUR_MS = 3_600_000;
 
 async function begin(verify: Record<string, unknown> = {}): Promise<DaemonWorld> {
-  const world = await createDaemonWorld();
-  world.configure({
-    platform: platformOf(world),
+  const world = await createDaemonWorld({
+    platform: { operations: 'auto' },
     verify: { every: '2h', ...verify },
     watch: { rescan: '7d' },
   });
@@ -110,17 +108,14 @@ test('one that fails is made again within the hour, and told', async () => {
 test('what was not known of a file is filled in', async () => {
   const world = await begin();
   // As one that asks nothing sent them.
-  world.configure({ platform: { ...platformOf(world), operations: 'specified' } });
+  world.configure({ platform: { operations: 'specified' } });
   await (await world.start()).stop();
-  world.configure({ platform: platformOf(world) });
+  world.configure({ platform: { operations: 'auto' } });
   const daemon = await world.start();
   await world.wait(11 * 60_000, 10_000);
   await world.until(() => verifications(daemon).length === 1, 'the verification');
   await daemon.stop();
-  const opened = openReader(world.config().stateFile, false);
-  if (opened.kind !== 'open') throw new Error(opened.kind);
-  const file = opened.reader.find({ target: 1, key: 'f0.md' as FileKey });
-  opened.close();
+  const file = world.open().find({ target: 1, key: 'f0.md' as FileKey });
   expect(file).toMatchObject({ verdict: 'stored', isMarked: true });
   expect(file?.remoteId).toMatch(/^file_/u);
 });

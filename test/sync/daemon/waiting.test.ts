@@ -1,5 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createDaemonWorld, plant, requestsFor, sentPaths, type DaemonWorld } from '../daemon-world.ts';
 
@@ -114,7 +113,7 @@ describe('a reload', () => {
     const world = await createDaemonWorld();
     const running = await world.start();
     const headers = { 'retry-after': '100' };
-    world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 429, headers });
+    world.fail('upsert', 429, { headers });
     const before = requestsFor(world, 'upsert');
     world.write('docs/a.md', 'one');
     await untilRequested(world, before, 'the platform asks for a pause');
@@ -163,7 +162,7 @@ describe('what the platform refuses', () => {
   test('between passes is tried again within minutes', async () => {
     const world = await createDaemonWorld(WATCHED_ONLY);
     const running = await world.start();
-    world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 401 });
+    world.fail('upsert', 401);
     world.write('docs/a.md', 'one');
     await world.until(() => running.daemon.activity.blocked !== null, 'it is refused');
     world.write('docs/b.md', 'two');
@@ -208,7 +207,7 @@ describe('what the platform refuses', () => {
     world.write('docs/a.md', 'one');
     world.write('docs/c.md', 'one');
     const running = await world.start();
-    world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 402 });
+    world.fail('upsert', 402);
     world.write('docs/b.md', 'two');
     await world.until(() => running.daemon.activity.blocked !== null, 'it is refused');
     world.write('docs/a.md', 'one and much longer');
@@ -227,10 +226,10 @@ describe('names', () => {
     'that are not valid UTF-8 are told of within seconds: in %s',
     async (where) => {
       const world = await createDaemonWorld(WATCHED_ONLY);
-      mkdirSync(join(world.directory, 'docs/sub'));
+      world.makeDirectory('docs/sub');
       const running = await world.start();
       const fromMs = world.clock.monotonic();
-      const name = Buffer.concat([Buffer.from(join(world.directory, where, 'caf')), Buffer.from([0xe9])]);
+      const name = Buffer.concat([Buffer.from(world.at(`${where}/caf`)), Buffer.from([0xe9])]);
       writeFileSync(name, 'x');
       await world.until(() => running.events.some(({ kind }) => kind === 'problem'), 'it is told');
       expect(world.clock.monotonic() - fromMs).toBeLessThan(30_000);
@@ -238,26 +237,6 @@ describe('names', () => {
       expect(world.status().failures).toMatchObject([{ kind: 'problem', key: null }]);
     },
   );
-
-  test.each([
-    ['NFC', ['caf\u00e9.md', 'cafe\u0301.md']],
-    ['NFD', ['cafe\u0301.md', 'caf\u00e9.md']],
-  ])('that give one key, the %s one first: the first in path order has it', async (_first, names) => {
-    const world = await createDaemonWorld(WATCHED_ONLY);
-    const running = await world.start();
-    for (const name of names) {
-      world.write(`docs/${name}`, name);
-      // Events come, and are settled, in this order.
-      await world.wait(500, 100);
-    }
-    await world.until(() => world.remote('caf\u00e9.md') === 'cafe\u0301.md', 'the first has the key');
-    await world.wait(MINUTE);
-    expect(running.passes).toHaveLength(1);
-    await running.stop();
-    const { summary, exitCode } = await world.plan();
-    expect({ ...summary, exitCode }).toMatchObject({ uploaded: 0, unchanged: 1, problems: 1, exitCode: 3 });
-    expect(world.remote('caf\u00e9.md')).toBe('cafe\u0301.md');
-  });
 });
 
 test('what waits for the sending of the same file sends nothing that this has sent', async () => {

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Emulator } from '../../../src/emulator/emulator.ts';
-import { createWorld, useCatalog, type World } from '../world.ts';
+import { createSyncedWorld, createWorld, numbered, type World } from '../world.ts';
 
 /** What was asked of the platform since it was forgotten, by operation. */
 function askedSince(emulator: Emulator, before: ReadonlyMap<string, number>): Record<string, number> {
@@ -16,7 +14,7 @@ function countsOf(emulator: Emulator): ReadonlyMap<string, number> {
 }
 
 function loseState(world: World): void {
-  rmSync(join(world.directory, '.botsync'), { recursive: true });
+  world.remove('.botsync');
 }
 
 const RULES = [
@@ -25,7 +23,7 @@ const RULES = [
 
 describe('with a new state file', () => {
   test('what the platform has is taken over, and nothing is sent', async () => {
-    const world = useCatalog(await createWorld({ rules: RULES }));
+    const world = await createWorld({ platform: { operations: 'auto' }, rules: RULES });
     for (let n = 0; n < 120; n += 1) world.write(`docs/${n}.txt`, `content ${n}`);
     world.write('docs/é/large', randomBytes(200_000));
     expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 121, adopted: 0 } });
@@ -51,7 +49,7 @@ describe('with a new state file', () => {
 
   test('what was sent from a source of another name is taken over, without a request for each file', async () => {
     const sources = (name: string): unknown => [{ name, directory: './docs', keyPrefix: '' }];
-    const world = useCatalog(await createWorld({ sources: sources('docs') }));
+    const world = await createWorld({ platform: { operations: 'auto' }, sources: sources('docs') });
     for (let n = 0; n < 20; n += 1) world.write(`docs/${n}.txt`, `content ${n}`);
     await world.pass();
     loseState(world);
@@ -62,7 +60,7 @@ describe('with a new state file', () => {
   });
 
   test('a file with another content, of the same size, is sent', async () => {
-    const world = useCatalog(await createWorld());
+    const world = await createWorld({ platform: { operations: 'auto' } });
     world.write('docs/a', 'one');
     world.write('docs/b', 'two');
     await world.pass();
@@ -73,9 +71,9 @@ describe('with a new state file', () => {
   });
 
   test('a file whose content never arrived is sent, though its entry has the mark', async () => {
-    const world = useCatalog(await createWorld());
+    const world = await createWorld({ platform: { operations: 'auto' } });
     world.write('docs/a', 'one');
-    world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 400, times: 1 });
+    world.fail('upload', 400);
     expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { failed: 1 } });
     loseState(world);
     expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, adopted: 0 } });
@@ -83,7 +81,7 @@ describe('with a new state file', () => {
   });
 
   test('where only facts differ they are told, without content', async () => {
-    const world = useCatalog(await createWorld({ rules: RULES }));
+    const world = await createWorld({ platform: { operations: 'auto' }, rules: RULES });
     world.write('docs/a', 'one');
     await world.pass();
     loseState(world);
@@ -98,7 +96,7 @@ describe('with a new state file', () => {
   });
 
   test('a file that is to be indexed from now on is sent', async () => {
-    const world = useCatalog(await createWorld());
+    const world = await createWorld({ platform: { operations: 'auto' } });
     world.write('docs/a.txt', 'one');
     await world.pass();
     loseState(world);
@@ -107,23 +105,20 @@ describe('with a new state file', () => {
   });
 
   test('what somebody else put under a key is sent over, counted, and planned so', async () => {
-    const world = await createWorld();
+    const world = await createWorld({ platform: { mark: false } });
     world.write('docs/a', 'one');
-    world.configure({
-      platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, operations: 'specified', mark: false },
-    });
     await world.pass();
     loseState(world);
-    useCatalog(world);
+    world.configure({ platform: { operations: 'auto' } });
     expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, overwritten: 1 } });
   });
 
   test('a list that fails sends everything, and says so', async () => {
-    const world = useCatalog(await createWorld());
+    const world = await createWorld({ platform: { operations: 'auto' } });
     world.write('docs/a', 'one');
     await world.pass();
     loseState(world);
-    world.emulator.faults.add({ operation: 'list-files', kind: 'status', status: 500, times: Infinity });
+    world.fail('list-files', 500, { times: Infinity });
     const outcome = await world.pass();
     expect(outcome).toMatchObject({ exitCode: 0, summary: { uploaded: 1, adopted: 0 } });
     expect(outcome.warned).toEqual([
@@ -132,7 +127,7 @@ describe('with a new state file', () => {
   });
 
   test('a platform that serves no list is asked once', async () => {
-    const world = useCatalog(await createWorld({}, { operations: 'specified' }));
+    const world = await createWorld({ platform: { operations: 'auto' } }, { operations: 'specified' });
     world.write('docs/a', 'one');
     const before = countsOf(world.emulator);
     await world.pass();
@@ -142,7 +137,7 @@ describe('with a new state file', () => {
   });
 
   test('with --force everything is sent', async () => {
-    const world = useCatalog(await createWorld());
+    const world = await createWorld({ platform: { operations: 'auto' } });
     world.write('docs/a', 'one');
     await world.pass();
     loseState(world);
@@ -152,7 +147,7 @@ describe('with a new state file', () => {
   });
 
   test('with platform.mark off nothing is marked, and nothing is looked for', async () => {
-    const world = useCatalog(await createWorld(), { mark: false });
+    const world = await createWorld({ platform: { operations: 'auto', mark: false } });
     world.write('docs/a', 'one');
     await world.pass();
     expect(world.emulator.listFiles('bot-1')).toMatchObject([{ metadata: {} }]);
@@ -162,9 +157,7 @@ describe('with a new state file', () => {
 });
 
 test('a pass that is stopped while it takes over goes on taking over', async () => {
-  const world = useCatalog(await createWorld());
-  for (let n = 0; n < 300; n += 1) world.write(`docs/${n}`, `${n}`);
-  await world.pass();
+  const world = await createSyncedWorld(numbered(300), { platform: { operations: 'auto' } });
   loseState(world);
   const stopping = new AbortController();
   let seen = 0;
@@ -173,9 +166,6 @@ test('a pass that is stopped while it takes over goes on taking over', async () 
       seen += 1;
       if (seen === 5) stopping.abort();
     },
-    warn: () => undefined,
-    retrying: () => undefined,
-    sent: () => undefined,
   };
   const cut = await world.pass({ report, stop: stopping.signal });
   expect(cut.summary.adopted).toBeGreaterThanOrEqual(5);
@@ -186,7 +176,7 @@ test('a pass that is stopped while it takes over goes on taking over', async () 
 });
 
 test('a source that was taken over, and one that is empty, are not looked for again', async () => {
-  const world = useCatalog(await createWorld());
+  const world = await createWorld({ platform: { operations: 'auto' } });
   expect((await world.pass()).requests).toBe(1);
   expect((await world.pass()).requests).toBe(0);
 });

@@ -1,21 +1,20 @@
-import { rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ModelClock } from '../../model/model-clock.ts';
-import { createWorld, createWorldWith, useCatalog, type World } from '../world.ts';
+import { deleteAs, tellAs } from '../others.ts';
+import { createWorld, createWorldWith, type World } from '../world.ts';
 
 const MANUAL = { match: '**', tags: { kind: 'manual', gone: 'x' }, metadata: { team: 'a', gone: 1 } };
 const LETTER = { match: '**', tags: { kind: 'letter' }, metadata: { team: 'b' } };
 const DAY_MS = 86_400_000;
 
 /** A world with one file of which the platform has said that it has its content. */
-async function confirmedWorld(rule: object = MANUAL, more: Record<string, unknown> = {}) {
-  const world = useCatalog(await createWorld({ rules: [rule] }), more);
+async function confirmedWorld(rule: object = MANUAL) {
+  const world = await createWorld({ platform: { operations: 'auto' }, rules: [rule] });
   world.write('docs/a', 'content');
   await world.pass();
   // What is taken over is confirmed.
-  rmSync(join(world.directory, '.botsync'), { recursive: true });
+  world.remove('.botsync');
   expect(await world.pass()).toMatchObject({ summary: { adopted: 1 } });
   return world;
 }
@@ -38,16 +37,7 @@ describe('other settings', () => {
   test('are told without content, and names that no rule gives any more are taken back', async () => {
     const world = await confirmedWorld();
     const { id, metadata } = only(world);
-    const theirs = { tags: { theirs: 'kept' } };
-    await fetch(`${world.emulator.baseUrl}/v1/files/${id}`, {
-      method: 'PUT',
-      headers: {
-        authorization: `Bearer ${world.emulator.token}`,
-        'x-bot-id': 'bot-1',
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify(theirs),
-    });
+    await tellAs(world, 'a', { tags: { theirs: 'kept' } });
     world.configure({ rules: [{ ...LETTER, accessPolicies: ['integrations'] }] });
     expect(await world.plan()).toMatchObject({
       summary: { updated: 1, uploaded: 0, bytes: 0 },
@@ -89,19 +79,11 @@ describe('other settings', () => {
   test('of a file that was written just before it was sent are told once its content is compared', async () => {
     const world = await confirmedWorld();
     // As a pass records a file that was written less than two seconds before.
-    const untrust = (): void => {
-      const database = new DatabaseSync(world.config().stateFile);
-      database.exec('UPDATE file SET trusted = 0');
-      database.close();
-    };
-    untrust();
+    world.sql('UPDATE file SET trusted = 0');
     world.configure({ rules: [LETTER] });
     expect(await world.pass()).toMatchObject({ requests: 1, summary: { updated: 1, uploaded: 0 } });
     // The same fingerprint with another content.
-    untrust();
-    const database = new DatabaseSync(world.config().stateFile);
-    database.prepare('UPDATE file SET sha256 = ?').run(Buffer.alloc(32));
-    database.close();
+    world.sql('UPDATE file SET trusted = 0, sha256 = ?', Buffer.alloc(32));
     world.configure({ rules: [MANUAL] });
     expect(await world.pass()).toMatchObject({ summary: { updated: 0, uploaded: 1 } });
   });
@@ -109,12 +91,12 @@ describe('other settings', () => {
   test('of a file that was touched are sent with it: its content may be another', async () => {
     const world = await confirmedWorld();
     world.configure({ rules: [LETTER] });
-    utimesSync(join(world.directory, 'docs/a'), 1, 1);
+    utimesSync(world.at('docs/a'), 1, 1);
     expect(await world.pass()).toMatchObject({ summary: { uploaded: 1, updated: 0 } });
   });
 
   test('of a file that is not confirmed are sent with it', async () => {
-    const world = useCatalog(await createWorld({ rules: [MANUAL] }));
+    const world = await createWorld({ platform: { operations: 'auto' }, rules: [MANUAL] });
     world.write('docs/a', 'content');
     await world.pass();
     world.configure({ rules: [LETTER] });
@@ -123,8 +105,7 @@ describe('other settings', () => {
 
   test('with platform.operations "specified" are sent with the file', async () => {
     const world = await confirmedWorld();
-    useCatalog(world, { operations: 'specified' });
-    world.configure({ rules: [LETTER] });
+    world.configure({ platform: { operations: 'specified' }, rules: [LETTER] });
     expect(await world.plan()).toMatchObject({ summary: { uploaded: 1, updated: 0 } });
     expect(await world.pass()).toMatchObject({ requests: 2, summary: { uploaded: 1, updated: 0 } });
   });
@@ -141,7 +122,7 @@ describe('what the platform does otherwise than asked', () => {
     world.configure({ rules: [LETTER] });
     const file = { ...only(world), tags: { kind: 'letter' }, metadata: { team: 'b' }, ...lie };
     const body = JSON.stringify({ file });
-    world.emulator.faults.add({ operation: 'update-file', kind: 'status', status: 200, body, times: 1 });
+    world.fail('update-file', 200, { body });
     expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, updated: 0 } });
   });
 
@@ -149,12 +130,8 @@ describe('what the platform does otherwise than asked', () => {
     'an operation that is not served (%d) is asked for once a day',
     async (status) => {
       const world = await confirmedWorld();
-      world.emulator.faults.add({
-        operation: 'update-file',
-        kind: 'status',
-        status,
+      world.fail('update-file', status, {
         body: JSON.stringify({ code: status, type: 'MethodNotFound', message: 'no' }),
-        times: 1,
       });
       world.configure({ rules: [LETTER] });
       expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 3, summary: { uploaded: 1 } });
@@ -163,8 +140,7 @@ describe('what the platform does otherwise than asked', () => {
 
   test('a file that is gone is sent', async () => {
     const world = await confirmedWorld();
-    const headers = { authorization: `Bearer ${world.emulator.token}`, 'x-bot-id': 'bot-1' };
-    await fetch(`${world.emulator.baseUrl}/v1/files/${only(world).id}`, { method: 'DELETE', headers });
+    await deleteAs(world, 'a');
     world.configure({ rules: [LETTER] });
     expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, updated: 0 } });
     expect(world.remote('a')).toBe('content');
@@ -172,14 +148,14 @@ describe('what the platform does otherwise than asked', () => {
 
   test('a failure that passes is tried again', async () => {
     const world = await confirmedWorld();
-    world.emulator.faults.add({ operation: 'update-file', kind: 'status', status: 500, times: 2 });
+    world.fail('update-file', 500, { times: 2 });
     world.configure({ rules: [LETTER] });
     expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 3, summary: { updated: 1 } });
   });
 
   test('a failure that does not pass is told, and the content stays on record', async () => {
     const world = await confirmedWorld();
-    world.emulator.faults.add({ operation: 'update-file', kind: 'status', status: 409, times: Infinity });
+    world.fail('update-file', 409, { times: Infinity });
     world.configure({ rules: [LETTER] });
     const { exitCode, summary, events } = await world.pass();
     expect({ exitCode, summary }).toMatchObject({ exitCode: 3, summary: { failed: 1, uploaded: 0 } });
@@ -219,7 +195,11 @@ describe('a renewal', () => {
 test('an expiry is told by the time of the platform, whatever a clock that is days behind says', async () => {
   const clock = new ModelClock(Date.now());
   clock.skewMs = -5 * DAY_MS;
-  const world = useCatalog(await createWorldWith(clock, {}, { now: clock.platformNow }));
+  const world = await createWorldWith(
+    clock,
+    { platform: { operations: 'auto' } },
+    { now: clock.platformNow },
+  );
   world.write('docs/a', 'content');
   await world.pass({ confirmForMs: 60_000 });
 
@@ -236,29 +216,20 @@ test('an expiry is told by the time of the platform, whatever a clock that is da
   expect(await world.pass()).toMatchObject({ requests: 0 });
 });
 
-test('what was told by a change that a kill cut short is taken back by the next', async () => {
+test.each([
+  ['by the next', { between: 'x' }, LETTER, { kind: 'letter' }],
+  ['though the rules are as before', LETTER.tags, MANUAL, MANUAL.tags],
+])('what was told by a change that a kill cut short is taken back %s', async (_how, told, rule, tags) => {
   const world = await confirmedWorld();
-  world.configure({ rules: [{ match: '**', tags: { between: 'x' } }] });
+  world.configure({ rules: [{ match: '**', tags: told }] });
   // The platform carries it out, and botsync does not learn of it.
   world.emulator.faults.add({ operation: 'update-file', kind: 'apply-then-drop', times: Infinity });
   expect(await world.pass()).toMatchObject({ exitCode: 3 });
   world.emulator.faults.clear();
-  expect(only(world).tags).toEqual({ between: 'x' });
-  world.configure({ rules: [LETTER] });
-  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { updated: 1 } });
-  expect(only(world).tags).toEqual({ kind: 'letter' });
-});
-
-test('what was told by a change that a kill cut short is taken back though the rules are as before', async () => {
-  const world = await confirmedWorld();
-  world.configure({ rules: [LETTER] });
-  world.emulator.faults.add({ operation: 'update-file', kind: 'apply-then-drop', times: Infinity });
-  expect(await world.pass()).toMatchObject({ exitCode: 3 });
-  world.emulator.faults.clear();
-  expect(only(world).tags).toEqual({ kind: 'letter' });
-  world.configure({ rules: [MANUAL] });
+  expect(only(world).tags).toEqual(told);
+  world.configure({ rules: [rule] });
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { updated: 1, uploaded: 0 } });
-  expect(only(world).tags).toEqual({ kind: 'manual', gone: 'x' });
+  expect(only(world).tags).toEqual(tags);
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1 } });
 });
 
@@ -266,7 +237,7 @@ test('a change that the file was written to in the midst of is made up for by se
   const world = await confirmedWorld();
   world.configure({ rules: [LETTER] });
   await world.pass();
-  writeFileSync(join(world.directory, 'docs/a'), 'other!!');
+  writeFileSync(world.at('docs/a'), 'other!!');
   expect(await world.pass()).toMatchObject({ summary: { uploaded: 1 } });
   expect(world.remote('a')).toBe('other!!');
 });

@@ -1,31 +1,16 @@
-import { renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { failed } from '../../../src/domain/failure.ts';
 import type { FilePlatform } from '../../../src/domain/file-catalog.ts';
-import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { eventually } from '../../files/watch-fixture.ts';
+import { deleteAs, putAs } from '../others.ts';
+import { createSyncedWorld, createWorld, type PassOutcome, type World } from '../world.ts';
 import { whenUpserted } from '../../when-upserted.ts';
-import { replace } from '../replace.ts';
-import { connectTo, createWorld, type PassOutcome, type World } from '../world.ts';
 
 const DELETE = { removals: { mode: 'delete' } };
 
-/** A world that deletes, and asks what is there. `platform`: fields of that block. */
-async function deletingWorld(
-  platform: Record<string, unknown> = {},
-  options: Partial<EmulatorOptions> = {},
-): Promise<Awaited<ReturnType<typeof createWorld>>> {
-  const world = await createWorld(DELETE, options);
-  const { baseUrl } = world.emulator;
-  world.configure({ platform: { botId: 'bot-1', baseUrl, operations: 'auto', ...platform } });
-  return world;
-}
-
-function remove(world: World, path: string): void {
-  rmSync(join(world.directory, path), { recursive: true });
-}
+/** A world that deletes, and asks what is there, with files that were sent. `platform`: fields of that block. */
+const deletingWorld = (names: readonly string[] = [], platform = {}): ReturnType<typeof createWorld> =>
+  createSyncedWorld(names, { ...DELETE, platform: { operations: 'auto', ...platform } });
 
 /** A pass, with what it told in path order: files are removed side by side. */
 async function passWith(world: World): Promise<PassOutcome> {
@@ -35,12 +20,9 @@ async function passWith(world: World): Promise<PassOutcome> {
 
 /** Rows of the state file, in path order. */
 function rowsOf(world: World): unknown[] {
-  const database = new DatabaseSync(world.config().stateFile, { readOnly: true });
-  const rows: unknown[] = database
-    .prepare('SELECT path, state, failure, expires_at, sha256 IS NULL AS doubt FROM file ORDER BY path')
-    .all();
-  database.close();
-  return rows;
+  return world.sql(
+    'SELECT path, state, failure, expires_at, sha256 IS NULL AS doubt FROM file ORDER BY path',
+  );
 }
 
 /** Requests that were seen of one operation. */
@@ -51,7 +33,7 @@ test('a removed file is deleted at once, and its row with it', async () => {
   world.write('docs/a.md', 'a');
   world.write('docs/b/c d.md', 'b');
   await world.pass();
-  remove(world, 'docs/b');
+  world.remove('docs/b');
   const removing = await passWith(world);
   expect(removing).toMatchObject({
     exitCode: 0,
@@ -70,24 +52,22 @@ test.each([
   ['without marks', { mark: false }],
   ['larger than content that is hashed before it is sent', {}],
 ])('files %s are deleted by their size', async (_what, platform) => {
-  const world = await deletingWorld(platform);
+  const world = await deletingWorld([], platform);
   for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, Buffer.alloc(300_000, name));
   await world.pass();
-  await replace(world, 'b', 'of another size');
-  for (const name of ['a', 'b']) remove(world, `docs/${name}`);
+  await putAs(world, 'b', 'of another size');
+  for (const name of ['a', 'b']) world.remove(`docs/${name}`);
   const removing = await passWith(world);
   expect(removing).toMatchObject({ exitCode: 3, summary: { removed: 1, problems: 1 } });
   expect(world.keys()).toEqual(['b', 'c']);
 });
 
 test('a file that somebody replaced is left alone, which is told once', async () => {
-  const world = await deletingWorld();
-  for (const name of ['a', 'b', 'c', 'd']) world.write(`docs/${name}`, name);
-  await world.pass();
+  const world = await deletingWorld(['a', 'b', 'c', 'd']);
   // As large as ours, and without its mark.
-  await replace(world, 'a', 'A');
-  await replace(world, 'b', 'b', { botsync: { v: 1, sha256: 'f'.repeat(64), source: 'docs' } });
-  for (const name of ['a', 'b', 'c']) remove(world, `docs/${name}`);
+  await putAs(world, 'a', 'A');
+  await putAs(world, 'b', 'b', { metadata: { botsync: { v: 1, sha256: 'f'.repeat(64), source: 'docs' } } });
+  for (const name of ['a', 'b', 'c']) world.remove(`docs/${name}`);
   const removing = await passWith(world);
   expect(removing).toMatchObject({ exitCode: 3, summary: { removed: 1, problems: 2, failed: 0, kept: 0 } });
   const left = 'deleted here, but left alone on the platform: somebody else replaced it';
@@ -116,11 +96,9 @@ test('one that was replaced under another id is left alone, and one that is gone
   await world.emulator.conditions.set({ kind: 'new-ids' });
   for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
   await world.pass();
-  await replace(world, 'a', 'a', world.emulator.listFiles('bot-1')[0]?.metadata);
-  const { baseUrl, token } = world.emulator;
-  const headers = { authorization: `Bearer ${token}`, 'x-bot-id': 'bot-1' };
-  await fetch(`${baseUrl}/v1/files/b`, { method: 'DELETE', headers });
-  for (const name of ['a', 'b']) remove(world, `docs/${name}`);
+  await putAs(world, 'a', 'a', { metadata: world.emulator.listFiles('bot-1')[0]?.metadata });
+  await deleteAs(world, 'b');
+  for (const name of ['a', 'b']) world.remove(`docs/${name}`);
   expect(await passWith(world)).toMatchObject({
     exitCode: 3,
     summary: { removed: 1, problems: 1 },
@@ -133,16 +111,13 @@ test('one that was replaced under another id is left alone, and one that is gone
 });
 
 test('a file that somebody else deletes after the look counts as removed', async () => {
-  const world = await deletingWorld();
-  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
-  await world.pass();
-  remove(world, 'docs/a');
-  const { faults, baseUrl, token } = world.emulator;
+  const world = await deletingWorld(['a', 'b']);
+  world.remove('docs/a');
+  const { faults } = world.emulator;
   faults.add({ operation: 'delete-file', kind: 'hang' });
   const passing = passWith(world);
   await eventually(() => Promise.resolve(countOf(world, 'delete-file') === 1), 'the deletion arrives');
-  const headers = { authorization: `Bearer ${token}`, 'x-bot-id': 'bot-1' };
-  expect(await fetch(`${baseUrl}/v1/files/a`, { method: 'DELETE', headers })).toMatchObject({ ok: true });
+  await deleteAs(world, 'a');
   const upserts = countOf(world, 'upsert');
   faults.clear();
   expect(await passing).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
@@ -150,10 +125,8 @@ test('a file that somebody else deletes after the look counts as removed', async
 });
 
 test('a deletion whose answer is lost is looked after, and counts once', async () => {
-  const world = await deletingWorld();
-  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
-  await world.pass();
-  remove(world, 'docs/a');
+  const world = await deletingWorld(['a', 'b']);
+  world.remove('docs/a');
   // The first deletion is carried out, and its answer lost.
   world.emulator.faults.add({ operation: 'delete-file', kind: 'apply-then-drop' });
   expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
@@ -163,39 +136,29 @@ test('a deletion whose answer is lost is looked after, and counts once', async (
 test.each(['get-file', 'delete-file'])(
   'where %s is not served, removed files are let expire, which is told once',
   async (operation) => {
-    const world = await deletingWorld();
-    for (const name of ['a', 'b', 'c', 'd']) world.write(`docs/${name}`, name);
-    await world.pass();
-    world.emulator.faults.add({
-      operation,
-      kind: 'status',
-      status: 405,
-      type: 'MethodNotFound',
-      times: Infinity,
-    });
-    remove(world, 'docs/a');
+    const world = await deletingWorld(['a', 'b', 'c', 'd']);
+    world.fail(operation, 405, { type: 'MethodNotFound', times: Infinity });
+    world.remove('docs/a');
     const first = await passWith(world);
     expect(first).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
     expect(first.warned).toEqual([expect.stringMatching(/is not served, so .*expire instead/u)]);
     expect(world.emulator.listFiles('bot-1')[0]).toMatchObject({ key: 'a', size: 0, index: false });
     const asked = [countOf(world, 'get-file'), countOf(world, 'delete-file')];
-    remove(world, 'docs/b');
+    world.remove('docs/b');
     expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1 }, warned: [] });
     expect(world.emulator.listFiles('bot-1')[1]).toMatchObject({ key: 'b', size: 0 });
     expect([countOf(world, 'get-file'), countOf(world, 'delete-file')]).toEqual(asked);
     world.emulator.faults.clear();
     world.clock.advance(86_400_000);
-    remove(world, 'docs/c');
+    world.remove('docs/c');
     expect(await passWith(world)).toMatchObject({ summary: { removed: 1 }, warned: [] });
     expect(world.keys()).toEqual(['d']);
   },
 );
 
 test('what is let expire for want of deletion, and is broken off, is deleted once that is served', async () => {
-  const world = await deletingWorld();
-  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
-  await world.pass();
-  remove(world, 'docs/a');
+  const world = await deletingWorld(['a', 'b']);
+  world.remove('docs/a');
   const { faults } = world.emulator;
   faults.add({ operation: 'delete-file', kind: 'status', status: 405 });
   faults.add({ operation: 'upload', kind: 'status', status: 500, times: Infinity });
@@ -208,20 +171,16 @@ test('what is let expire for want of deletion, and is broken off, is deleted onc
 });
 
 test('with "specified" a removed file is let expire, and nothing else is asked', async () => {
-  const world = await createWorld(DELETE);
-  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
-  await world.pass();
-  remove(world, 'docs/a');
+  const world = await createSyncedWorld(['a', 'b'], DELETE);
+  world.remove('docs/a');
   expect(await passWith(world)).toMatchObject({ requests: 2, exitCode: 0, summary: { removed: 1 } });
   expect(world.emulator.listFiles('bot-1')[0]).toMatchObject({ key: 'a', size: 0 });
 });
 
 test('a deletion that fails is told, and made by the next pass', async () => {
-  const world = await deletingWorld();
-  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
-  await world.pass();
-  remove(world, 'docs/a');
-  world.emulator.faults.add({ operation: 'delete-file', kind: 'status', status: 500, times: Infinity });
+  const world = await deletingWorld(['a', 'b']);
+  world.remove('docs/a');
+  world.fail('delete-file', 500, { times: Infinity });
   expect(await passWith(world)).toMatchObject({
     exitCode: 3,
     summary: { removed: 0, failed: 1 },
@@ -235,43 +194,19 @@ test('a deletion that fails is told, and made by the next pass', async () => {
     { path: 'a', reason: expect.stringMatching(/^cannot be removed: /u) as unknown },
   ]);
   // Meanwhile somebody replaces it: what is on record still tells.
-  await replace(world, 'a', 'A');
+  await putAs(world, 'a', 'A');
   world.emulator.faults.clear();
   expect(await passWith(world)).toMatchObject({ exitCode: 3, summary: { problems: 1, failed: 0 } });
   expect(world.remote('a')).toBe('A');
   expect(rowsOf(world)).toMatchObject([{ path: 'b' }]);
 });
 
-test.each([
-  ['no JSON', { kind: 'garbage' }],
-  ['nothing', { kind: 'status', status: 200, body: '' }],
-  ['a list', { kind: 'body', body: [] }],
-] as const)('a deletion that is answered with %s is none', async (_what, fault) => {
-  const world = await deletingWorld();
-  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
-  await world.pass();
-  remove(world, 'docs/a');
-  world.emulator.faults.add({ operation: 'delete-file', times: Infinity, ...fault });
-  expect(await passWith(world)).toMatchObject({ exitCode: 3, summary: { removed: 0, failed: 1 } });
-  world.emulator.faults.clear();
-  expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
-  expect(world.keys()).toEqual(['b']);
-});
-
 test('a file that comes back is sent again, also one whose deletion was begun', async () => {
-  const world = await deletingWorld();
-  for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
-  await world.pass();
-  for (const name of ['a', 'b']) renameSync(join(world.directory, 'docs', name), join(world.directory, name));
-  world.emulator.faults.add({
-    operation: 'delete-file',
-    kind: 'status',
-    status: 500,
-    times: Infinity,
-    key: 'b',
-  });
+  const world = await deletingWorld(['a', 'b', 'c']);
+  for (const name of ['a', 'b']) world.move(`docs/${name}`, name);
+  world.fail('delete-file', 500, { times: Infinity, key: 'b' });
   expect(await passWith(world)).toMatchObject({ summary: { removed: 1, failed: 1 } });
-  for (const name of ['a', 'b']) renameSync(join(world.directory, name), join(world.directory, 'docs', name));
+  for (const name of ['a', 'b']) world.move(name, `docs/${name}`);
   expect(await passWith(world)).toMatchObject({
     exitCode: 0,
     events: [
@@ -288,9 +223,9 @@ test('deletions count in the guard within the hour', async () => {
   world.configure({ removals: { mode: 'delete', maxCount: 2 } });
   for (const name of ['a', 'b', 'c', 'd']) world.write(`docs/${name}`, name);
   await world.pass();
-  for (const name of ['a', 'b']) remove(world, `docs/${name}`);
+  for (const name of ['a', 'b']) world.remove(`docs/${name}`);
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 2 } });
-  remove(world, 'docs/c');
+  world.remove('docs/c');
   expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0, kept: 0, toRemove: 1 } });
   expect(world.keys()).toEqual(['c', 'd']);
   expect(await world.pass({ allowRemovals: true })).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
@@ -306,10 +241,10 @@ test.each(['as it was', 'new'])(
     for (const name of ['b', 'c']) world.write(`docs/${name}`, name);
     await world.pass();
     world.write('docs/a', 'new content');
-    world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, times: Infinity });
+    world.fail('upload', 500, { times: Infinity });
     expect(await world.pass()).toMatchObject({ exitCode: 3 });
     world.emulator.faults.clear();
-    remove(world, 'docs/a');
+    world.remove('docs/a');
     expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
     expect(world.keys()).toEqual(['b', 'c']);
   },
@@ -317,8 +252,7 @@ test.each(['as it was', 'new'])(
 
 /** Makes a pass that a kill ends when the store has a file, and before anybody notes that. */
 async function passKilledWhenStored(world: Awaited<ReturnType<typeof createWorld>>): Promise<void> {
-  const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
-  onTestFinished(close);
+  const platform = world.connect();
   const kill = new AbortController();
   const { signal } = kill;
   const killed: FilePlatform = {
@@ -346,7 +280,7 @@ test.each(['', 'old'])(
     world.write('docs/a', large);
     await passKilledWhenStored(world);
     expect(world.remote('a')).toBe(large);
-    remove(world, 'docs/a');
+    world.remove('docs/a');
     expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1, problems: 0 } });
     expect(world.keys()).toEqual(['b', 'c']);
   },
@@ -359,8 +293,7 @@ test('a file without a mark is deleted by its size also if nothing of what was s
   const large = 'x'.repeat(300_000);
   world.write('docs/a', large);
   await world.pass();
-  const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
-  onTestFinished(close);
+  const platform = world.connect();
   const refusing: FilePlatform = {
     ...whenUpserted(platform, () => undefined),
     upsert: () => Promise.resolve(failed({ kind: 'refused', message: 'no' })),
@@ -370,18 +303,16 @@ test('a file without a mark is deleted by its size also if nothing of what was s
     expect(await world.pass({ platform: refusing })).toMatchObject({ summary: { uploaded: 0, failed: 1 } });
   }
   expect(world.remote('a')).toBe(large);
-  remove(world, 'docs/a');
+  world.remove('docs/a');
   expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1, problems: 0 } });
   expect(world.keys()).toEqual(['b', 'c']);
 });
 
 test('a change of the mode in the midst of a removal leaves nothing behind', async () => {
-  const world = await deletingWorld();
-  for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
-  await world.pass();
+  const world = await deletingWorld(['a', 'b', 'c']);
   world.configure({ removals: { mode: 'expire' } });
-  world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, times: Infinity });
-  remove(world, 'docs/a');
+  world.fail('upload', 500, { times: Infinity });
+  world.remove('docs/a');
   expect(await passWith(world)).toMatchObject({ summary: { failed: 1 } });
   world.emulator.faults.clear();
   world.configure(DELETE);

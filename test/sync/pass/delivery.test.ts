@@ -36,7 +36,7 @@ test('content that got there at the second attempt is told of', async () => {
   const told: string[] = [];
   const onDelivery = ({ path }: Delivery): unknown => told.push(path);
   world.write('docs/a.md', 'one');
-  world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 403 });
+  world.fail('upload', 403);
   await world.pass({ onDelivery });
   expect(told).toEqual([]);
   await world.pass({ onDelivery });

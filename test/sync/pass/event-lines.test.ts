@@ -1,5 +1,3 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createWorld } from '../world.ts';
 
@@ -12,7 +10,7 @@ test('a pass and a dry run write the same fields in the same order, those of fil
   world.write('docs/same.md', 'one');
   world.write('twin/same.md', 'two');
   world.write('gone/a.md', 'a');
-  rmSync(join(world.directory, 'gone'), { recursive: true });
+  world.remove('gone');
   const planned = await world.plan();
   const made = await world.pass();
   const notSent = (events: readonly object[]): string[] =>

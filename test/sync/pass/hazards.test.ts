@@ -1,35 +1,22 @@
-import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
 import { failed, ok, type Outcome } from '../../../src/domain/failure.ts';
 import type { FilePlatform } from '../../../src/domain/file-catalog.ts';
 import { StateFileError } from '../../../src/store/database.ts';
-import { openState } from '../../../src/store/open.ts';
 import { whenUpserted } from '../../when-upserted.ts';
-import { connectTo, createWorld, type World } from '../world.ts';
+import { createSyncedWorld, createWorld, numbered } from '../world.ts';
 
 /** Each of these once lost something, removed something, or told something that was not so. */
 
 const EXPIRE = { removals: { mode: 'expire' } };
-
-function remove(world: World, path: string): void {
-  rmSync(join(world.directory, path), { recursive: true });
-}
-
-function rename(world: World, from: string, to: string): void {
-  renameSync(join(world.directory, from), join(world.directory, to));
-}
 
 function stopped(): AbortSignal {
   return AbortSignal.abort();
 }
 
 test('an interrupted pass does not accept a replaced directory, nor forget that a source is halted', async () => {
-  const world = await createWorld(EXPIRE);
-  for (let n = 0; n < 8; n++) world.write(`docs/${n}`, 'x');
-  await world.pass();
-  rename(world, 'docs', 'old');
+  const world = await createSyncedWorld(numbered(8), EXPIRE);
+  world.move('docs', 'old');
   world.write('docs/other', 'y');
   expect(await world.pass({ stop: stopped() })).toMatchObject({ exitCode: 130 });
   expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
@@ -38,14 +25,10 @@ test('an interrupted pass does not accept a replaced directory, nor forget that 
 });
 
 test('another device with the same inode is another directory', async () => {
-  const world = await createWorld(EXPIRE);
-  for (let n = 0; n < 8; n++) world.write(`docs/${n}`, 'x');
-  await world.pass();
+  const world = await createSyncedWorld(numbered(8), EXPIRE);
   // As when another file system was mounted there: their roots have the same inode.
-  const state = new DatabaseSync(world.config().stateFile);
-  state.exec("UPDATE source SET identity = '99999:' || substr(identity, instr(identity, ':') + 1)");
-  state.close();
-  for (let n = 0; n < 7; n++) remove(world, `docs/${n}`);
+  world.sql("UPDATE source SET identity = '99999:' || substr(identity, instr(identity, ':') + 1)");
+  for (let n = 0; n < 7; n++) world.remove(`docs/${n}`);
   expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
 });
 
@@ -53,9 +36,9 @@ test('behind a link that leads nowhere nothing counts as removed', async () => {
   const world = await createWorld({ ...EXPIRE, sources: [{ directory: './docs', symlinks: 'follow' }] });
   world.write('docs/a', 'a');
   world.write('shared/s', 's');
-  symlinkSync('../shared', join(world.directory, 'docs/link'));
+  symlinkSync('../shared', world.at('docs/link'));
   await world.pass();
-  rename(world, 'shared', 'unmounted');
+  world.move('shared', 'unmounted');
   expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { removed: 0, problems: 1, kept: 0 } });
   expect(world.remote('link/s')).toBe('s');
 });
@@ -71,8 +54,8 @@ test.each([
   world.write('docs/old', 'content');
   world.write('docs/other', 'o');
   await world.pass();
-  rename(world, 'docs/old', `docs/${name}`);
-  world.emulator.faults.add({ operation: 'upsert', key: 'new', kind: 'status', status: 400 });
+  world.move('docs/old', `docs/${name}`);
+  world.fail('upsert', 400, { key: 'new' });
   for (let passes = 0; passes < 3; passes++) {
     expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { removed: 0, pending: 1 } });
   }
@@ -84,7 +67,7 @@ test('a file that cannot be sent holds back no removal but its own', async () =>
   world.write('docs/old', 'x'.repeat(80));
   world.write('docs/other', 'o');
   await world.pass();
-  remove(world, 'docs/old');
+  world.remove('docs/old');
   world.write('docs/new', 'y'.repeat(90));
   // Nothing can be sent before the removal has made room.
   expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { removed: 1, failed: 1 } });
@@ -96,13 +79,13 @@ test('a new file that vanished after its upsert was taken is removed from the pl
   const world = await createWorld(EXPIRE);
   world.write('docs/a', 'a');
   world.write('docs/b', 'b');
-  world.emulator.faults.add({ operation: 'upload', key: 'a', kind: 'status', status: 500 });
-  const report = { event: () => undefined, warn: () => undefined, sent: () => undefined };
+  world.fail('upload', 500, { key: 'a' });
+  const report = { event: () => undefined };
   await world.pass({
     report: {
       ...report,
       retrying: () => {
-        remove(world, 'docs/a');
+        world.remove('docs/a');
       },
     },
   });
@@ -114,15 +97,13 @@ test('a new file that vanished after its upsert was taken is removed from the pl
 test('so is one whose sending was cut off, and one refused after an attempt that was taken', async () => {
   const world = await createWorld(EXPIRE);
   for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
-  world.emulator.faults.add({ operation: 'upload', key: 'b', kind: 'status', status: 500 });
-  world.emulator.faults.add({ operation: 'upsert', key: 'b', kind: 'status', status: 400, after: 1 });
+  world.fail('upload', 500, { key: 'b' });
+  world.fail('upsert', 400, { key: 'b', after: 1 });
   await world.pass();
   // As a killed process leaves it.
-  const state = new DatabaseSync(world.config().stateFile);
-  state.exec("UPDATE file SET state = 'sending', uploaded = 0, sha256 = NULL WHERE key = 'a'");
-  state.close();
-  remove(world, 'docs/a');
-  remove(world, 'docs/b');
+  world.sql("UPDATE file SET state = 'sending', uploaded = 0, sha256 = NULL WHERE key = 'a'");
+  world.remove('docs/a');
+  world.remove('docs/b');
   expect(await world.pass()).toMatchObject({ summary: { removed: 2 } });
   world.clock.advance(180_000);
   expect(world.keys()).toEqual(['c']);
@@ -134,9 +115,9 @@ test('a file replaced by a directory, and a directory replaced by a file', async
   world.write('docs/d/x', 'x');
   world.write('docs/z', 'z');
   await world.pass();
-  remove(world, 'docs/a');
+  world.remove('docs/a');
   world.write('docs/a/inner', 'i');
-  remove(world, 'docs/d');
+  world.remove('docs/d');
   world.write('docs/d', 'now a file');
   expect((await world.plan()).summary).toMatchObject({ uploaded: 2, removed: 2 });
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 2, removed: 2 } });
@@ -153,11 +134,9 @@ test('a source all of whose files are newly ignored is not an emptied one', asyn
 });
 
 test('an emptied source is known as one beside a name that can never be synced', async () => {
-  const world = await createWorld(EXPIRE);
-  world.write('docs/a', 'a');
-  await world.pass();
-  remove(world, 'docs/a');
-  writeFileSync(Buffer.concat([Buffer.from(join(world.directory, 'docs/')), Buffer.from([0xff])]), 'x');
+  const world = await createSyncedWorld(['a'], EXPIRE);
+  world.remove('docs/a');
+  writeFileSync(Buffer.concat([Buffer.from(world.at('docs/')), Buffer.from([0xff])]), 'x');
   expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
 });
 
@@ -179,7 +158,7 @@ test('the fraction of removals is taken of what there was, not of what came: dry
   for (let n = 0; n < 30; n++) world.write(`docs/old-${n}`, 'x');
   await world.pass();
   for (let n = 0; n < 30; n++) {
-    remove(world, `docs/old-${n}`);
+    world.remove(`docs/old-${n}`);
     world.write(`docs/new-${n}`, 'yy');
   }
   expect(await world.plan()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
@@ -187,11 +166,9 @@ test('the fraction of removals is taken of what there was, not of what came: dry
 });
 
 test('removals know an outage as well', async () => {
-  const world = await createWorld(EXPIRE);
-  for (let n = 0; n < 100; n++) world.write(`docs/${n}`, 'x');
-  await world.pass();
-  for (let n = 0; n < 40; n++) remove(world, `docs/${n}`);
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500, times: Infinity });
+  const world = await createSyncedWorld(numbered(100), EXPIRE);
+  for (let n = 0; n < 40; n++) world.remove(`docs/${n}`);
+  world.fail('upsert', 500, { times: Infinity });
   const outcome = await world.pass();
   expect(outcome).toMatchObject({ exitCode: 3, summary: { removed: 0 } });
   // A probe every five seconds for two minutes, and what ran when it began.
@@ -203,7 +180,7 @@ test('removals know an outage as well', async () => {
 test('status: not of another bot, not what has expired, nothing twice', async () => {
   const world = await createWorld({ upload: { attempts: 1 }, limits: { fileBytes: 10 } });
   world.write('docs/a', 'a');
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500 });
+  world.fail('upsert', 500);
   await world.pass();
   world.configure({
     sources: [{ directory: './docs', botId: 'bot-2' }],
@@ -222,9 +199,9 @@ test('status: not of another bot, not what has expired, nothing twice', async ()
 });
 
 test('what was only in hand when a pass was stopped, or gave up, keeps its record', async () => {
-  const world = await createWorld({ upload: { concurrency: 1, attempts: 1, giveUpAfter: '1s' } });
-  for (let n = 0; n < 40; n++) world.write(`docs/${n}`, 'x');
-  await world.pass();
+  const world = await createSyncedWorld(numbered(40), {
+    upload: { concurrency: 1, attempts: 1, giveUpAfter: '1s' },
+  });
   world.emulator.faults.add({ operation: 'upsert', kind: 'drop', times: Infinity });
   const outcome = await world.pass({ isForced: () => true });
   world.emulator.faults.clear();
@@ -242,13 +219,7 @@ test.each(['429', '503', '500'])(
     const world = await createWorld({ upload: { giveUpAfter: '2s' } });
     for (let n = 0; n < 3; n++) world.write(`docs/${n}`, 'x');
     const headers = { 'retry-after': '999999' };
-    world.emulator.faults.add({
-      operation: 'upsert',
-      kind: 'status',
-      status: Number(status),
-      headers,
-      times: Infinity,
-    });
+    world.fail('upsert', Number(status), { headers, times: Infinity });
     const before = world.clock.monotonic();
     expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { uploaded: 0 } });
     expect(world.clock.monotonic() - before).toBeLessThan(60_000);
@@ -275,9 +246,6 @@ test('when the state file fails, nothing is under way any more once the pass has
   };
   let events = 0;
   const report = {
-    warn: () => undefined,
-    sent: () => undefined,
-    retrying: () => undefined,
     event: () => {
       if (++events === 5) throw new StateFileError('unwritable', 'disk full');
     },
@@ -287,25 +255,10 @@ test('when the state file fails, nothing is under way any more once the pass has
   expect(events).toBeLessThan(10);
 });
 
-test('a row that makes no sense is damage, not a defect', async () => {
-  const world = await createWorld();
-  world.write('docs/a', 'a');
-  await world.pass();
-  const state = new DatabaseSync(world.config().stateFile);
-  state.exec("PRAGMA ignore_check_constraints = ON; UPDATE file SET state = 'syncec'");
-  state.close();
-  const opened = openState(world.config().stateFile, { checkThoroughly: false, nowMs: 0 });
-  if (opened.kind !== 'open') throw new Error(opened.kind);
-  const damaged = expect.objectContaining({ name: 'StateFileError', kind: 'damaged' }) as Error;
-  expect(() => opened.store.records(1, 'docs')).toThrow(damaged);
-  opened.store.close();
-});
-
 test('what a stop breaks off has not failed: it waits for the next start, which sends it', async () => {
   const world = await createWorld();
   world.write('docs/a', 'a');
-  const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
-  onTestFinished(close);
+  const platform = world.connect();
   const stopped = new AbortController();
   const stopsMeanwhile = whenUpserted(platform, () => {
     stopped.abort();
@@ -337,6 +290,6 @@ test('a stop while a new file waits for its first request leaves no intent behin
   const outcome = await world.pass({ platform, abort: abort.signal, stop: abort.signal });
   expect(outcome.summary).toMatchObject({ pending: 1, failed: 0 });
   expect(world.status().failures).toEqual([]);
-  rmSync(join(world.directory, 'docs/a'));
+  world.remove('docs/a');
   expect(await world.pass({ allowRemovals: true })).toMatchObject({ requests: 0, exitCode: 0 });
 });

@@ -1,10 +1,8 @@
 import { linkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import { fingerprintOf } from '../../../src/domain/fingerprint.ts';
 import type { FileEvent } from '../../../src/domain/report.ts';
-import { createWorld } from '../world.ts';
+import { createSyncedWorld, createWorld } from '../world.ts';
 
 test('what is in the source is on the platform, and a second pass sends no request at all', async () => {
   const world = await createWorld({ sources: [{ directory: './docs', keyPrefix: 'kb/' }] });
@@ -42,7 +40,7 @@ test('a file that was touched but not changed is hashed and not sent; the next p
   const world = await createWorld();
   world.write('docs/a', 'content');
   await world.pass();
-  utimesSync(join(world.directory, 'docs/a'), 1, 1);
+  utimesSync(world.at('docs/a'), 1, 1);
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1, uploaded: 0 } });
   expect((await world.plan()).summary.unchanged).toBe(1);
 });
@@ -50,11 +48,11 @@ test('a file that was touched but not changed is hashed and not sent; the next p
 test('an edit that keeps size and mtime is found', async () => {
   const world = await createWorld();
   world.write('docs/a', 'before');
+  const file = world.at('docs/a');
+  utimesSync(file, 5, 5);
   await world.pass();
-  const file = join(world.directory, 'docs/a');
-  const { atime, mtime } = statSync(file);
   writeFileSync(file, 'after!');
-  utimesSync(file, atime, mtime);
+  utimesSync(file, 5, 5);
   expect(await world.pass()).toMatchObject({ summary: { uploaded: 1 } });
   expect(world.remote('a')).toBe('after!');
 });
@@ -63,11 +61,11 @@ test('a file replaced by another of the same size and times, by rename, is found
   const world = await createWorld();
   world.write('docs/a', 'before');
   world.write('other', 'after!');
-  const file = join(world.directory, 'docs/a');
+  const file = world.at('docs/a');
   utimesSync(file, 5, 5);
-  utimesSync(join(world.directory, 'other'), 5, 5);
+  utimesSync(world.at('other'), 5, 5);
   await world.pass();
-  renameSync(join(world.directory, 'other'), file);
+  renameSync(world.at('other'), file);
   expect(await world.pass()).toMatchObject({ summary: { uploaded: 1 } });
   expect(world.remote('a')).toBe('after!');
 });
@@ -80,18 +78,14 @@ test('a file written within two seconds of its reading is not trusted: an edit t
   await world.pass();
   world.write('docs/a', 'after!');
   // What an edit within the same tick of the file system's clock looks like: the record has the file's very facts.
-  const facts = fingerprintOf(statSync(join(world.directory, 'docs/a'), { bigint: true }));
-  const state = new DatabaseSync(world.config().stateFile);
-  state.prepare('UPDATE file SET fingerprint = ?').run(facts);
-  state.close();
+  const facts = fingerprintOf(statSync(world.at('docs/a'), { bigint: true }));
+  world.sql('UPDATE file SET fingerprint = ?', facts);
   expect(await world.pass()).toMatchObject({ summary: { uploaded: 1 } });
   expect(world.remote('a')).toBe('after!');
   // Once it has been at rest it is hashed one last time, and then trusted.
   world.clock.advance(60_000);
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1 } });
-  const trusted = new DatabaseSync(world.config().stateFile, { readOnly: true });
-  expect(trusted.prepare('SELECT trusted FROM file').get()).toMatchObject({ trusted: 1 });
-  trusted.close();
+  expect(world.sql('SELECT trusted FROM file')).toMatchObject([{ trusted: 1 }]);
 });
 
 test('a changed rule sends exactly the files whose settings it changes', async () => {
@@ -117,25 +111,22 @@ test('a changed rule sends exactly the files whose settings it changes', async (
 });
 
 test('tags that a rule no longer gives are gone from the platform', async () => {
-  const world = await createWorld({ rules: [{ match: '**', tags: { old: 'x' }, metadata: { m: 1 } }] });
-  world.write('docs/a', 'a');
-  await world.pass();
+  const world = await createSyncedWorld(['a'], {
+    rules: [{ match: '**', tags: { old: 'x' }, metadata: { m: 1 } }],
+  });
   world.configure({ rules: [] });
   await world.pass();
   expect(world.emulator.listFiles('bot-1')[0]).toMatchObject({ tags: {}, metadata: {} });
 });
 
 test.each([
-  ['another bot', { platform: { botId: 'bot-2' } }],
-  ['another identity', { platform: { botId: 'bot-1', identity: { integrationId: 'int-1' } } }],
-])('for %s nothing is on record, and going back finds the old records', async (_what, { platform }) => {
-  const world = await createWorld();
-  const { baseUrl } = world.emulator;
-  world.write('docs/a', 'a');
-  await world.pass();
-  world.configure({ platform: { ...platform, baseUrl } });
+  ['another bot', { botId: 'bot-2' }],
+  ['another identity', { identity: { integrationId: 'int-1' } }],
+])('for %s nothing is on record, and going back finds the old records', async (_what, platform) => {
+  const world = await createSyncedWorld(['a']);
+  world.configure({ platform });
   expect(await world.pass()).toMatchObject({ summary: { uploaded: 1 } });
-  world.configure({ platform: { botId: 'bot-1', baseUrl } });
+  world.configure({ platform: {} });
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1 } });
 });
 
@@ -144,14 +135,10 @@ test('at another address nothing is on record, and going back finds the old reco
   const other = await createWorld({}, { token: 'of-both' });
   world.write('docs/a', 'a');
   await world.pass();
-  world.configure({
-    platform: { botId: 'bot-1', baseUrl: other.emulator.baseUrl, operations: 'specified' },
-  });
+  world.configure({ platform: { baseUrl: other.emulator.baseUrl } });
   expect(await world.pass()).toMatchObject({ summary: { uploaded: 1 } });
   expect(other.remote('a')).toBe('a');
-  world.configure({
-    platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, operations: 'specified' },
-  });
+  world.configure({ platform: {} });
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1 } });
 });
 
@@ -162,7 +149,7 @@ test('a source that got another name, or another directory with the same files, 
   await world.pass();
   world.configure({ sources: [{ name: 'new', directory: './docs', keyPrefix: 'k/' }] });
   expect(await world.pass()).toMatchObject({ requests: 0, exitCode: 0, summary: { unchanged: 2, kept: 0 } });
-  renameSync(join(world.directory, 'docs'), join(world.directory, 'moved'));
+  world.move('docs', 'moved');
   world.configure({ sources: [{ name: 'newer', directory: './moved', keyPrefix: 'k/' }] });
   expect(await world.pass()).toMatchObject({ requests: 0, exitCode: 0, summary: { unchanged: 2, kept: 0 } });
   expect(world.status().sources).toMatchObject([{ name: 'newer', files: 2, kept: 0 }]);
@@ -171,7 +158,7 @@ test('a source that got another name, or another directory with the same files, 
 test('a file that is a hard link to another is a file of its own', async () => {
   const world = await createWorld();
   world.write('docs/a', 'same');
-  linkSync(join(world.directory, 'docs/a'), join(world.directory, 'docs/b'));
+  linkSync(world.at('docs/a'), world.at('docs/b'));
   await world.pass();
   expect(world.keys()).toEqual(['a', 'b']);
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 2 } });
@@ -190,13 +177,13 @@ test('a file that vanishes between plan and sending is no failure and leaves no 
   const world = await createWorld({ upload: { concurrency: 1 } });
   world.write('docs/a', 'a');
   world.write('docs/b', 'b');
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500 });
+  world.fail('upsert', 500);
   const { sleep } = world.clock;
   const clock = {
     now: world.clock.now,
     monotonic: world.clock.monotonic,
     sleep: async (ms: number) => {
-      rmSync(join(world.directory, 'docs/a'), { force: true });
+      rmSync(world.at('docs/a'), { force: true });
       await sleep(ms);
     },
   };
@@ -217,13 +204,10 @@ test('what a pass that died said of files is gone with the next', async () => {
     event: ({ kind }: FileEvent): void => {
       if (kind === 'upload') throw new Error('died');
     },
-    warn: (): void => undefined,
-    retrying: (): void => undefined,
-    sent: (): void => undefined,
   };
   await expect(world.pass({ report: dies })).rejects.toThrow('died');
   expect(world.status().failures).toMatchObject([{ path: 'far.md' }]);
-  rmSync(join(world.directory, 'docs/far.md'));
+  world.remove('docs/far.md');
   expect(await world.pass()).toMatchObject({ exitCode: 0 });
   expect(world.status().failures).toEqual([]);
 });

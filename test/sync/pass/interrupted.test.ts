@@ -1,18 +1,13 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FileKey, RelativePath } from '../../../src/domain/key.ts';
-import { openState } from '../../../src/store/open.ts';
 import { createDaemonWorld } from '../daemon-world.ts';
-import { createWorld, type World } from '../world.ts';
+import { createSyncedWorld, createWorld, type World } from '../world.ts';
 
 /** Leaves files as a kill during their sending does: the intent is on record, and the content may be gone. */
 async function interrupt(world: World, names: readonly string[], now: () => number): Promise<void> {
-  const config = world.config();
-  const opened = openState(config.stateFile, { checkThoroughly: false, nowMs: now() });
-  if (opened.kind !== 'open') throw new Error(opened.kind);
-  const { store } = opened;
-  const target = store.targetId({ baseUrl: config.platform.baseUrl, botId: 'bot-1', identity: '{}' });
+  const store = world.open();
+  const { baseUrl } = world.config().platform;
+  const target = store.targetId({ baseUrl, botId: 'bot-1', identity: '{}' });
   for (const name of names) {
     const record = store.find({ target, key: name as FileKey });
     if (record === null) throw new Error(`${name} is not on record`);
@@ -62,9 +57,7 @@ test('the daemon does so as well', async () => {
 });
 
 test('one that fails again has its attempts once in a pass, and is counted once', async () => {
-  const world = await createWorld({ upload: { attempts: 2 } });
-  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
-  await world.pass();
+  const world = await createSyncedWorld(['a', 'b'], { upload: { attempts: 2 } });
   await interrupt(world, ['b'], world.clock.now);
   const fault = { operation: 'upsert', kind: 'status', status: 409, type: 'ResourceLockedConflict' } as const;
   world.emulator.faults.add({ ...fault, key: 'b', times: Infinity });
@@ -77,9 +70,9 @@ test('one that fails again has its attempts once in a pass, and is counted once'
 });
 
 test('one that is gone, ignored, or gives its key to another source is left to the walk', async () => {
-  const world = await createWorld({ sources: [{ directory: './docs' }] });
-  for (const name of ['gone', 'ignored', 'shared', 'stays']) world.write(`docs/${name}`, name);
-  await world.pass();
+  const world = await createSyncedWorld(['gone', 'ignored', 'shared', 'stays'], {
+    sources: [{ directory: './docs' }],
+  });
   await interrupt(world, ['gone', 'ignored', 'shared', 'stays'], world.clock.now);
   world.write('first/shared', 'of the first');
   world.configure({
@@ -88,7 +81,7 @@ test('one that is gone, ignored, or gives its key to another source is left to t
       { name: 'docs', directory: './docs', ignore: ['ignored'] },
     ],
   });
-  rmSync(join(world.directory, 'docs/gone'));
+  world.remove('docs/gone');
   const before = world.emulator.requests.length;
   const { summary } = await world.pass();
   expect(upserted(world, before).sort()).toEqual(['shared', 'stays']);

@@ -1,13 +1,12 @@
-import { linkSync, mkdirSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+import { linkSync, symlinkSync, unlinkSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createWorld } from '../world.ts';
 
 test('config, secrets and state file are not synced under another name either', async () => {
   const world = await createWorld({ sources: [{ directory: './docs', symlinks: 'follow' }] });
   world.configure({
-    platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, token: 'file:./conf/token' },
+    platform: { token: 'file:./conf/token' },
     service: { listen: '127.0.0.1:0', control: 'file:./conf/control' },
     cluster: { database: 'file:./conf/database' },
   });
@@ -16,11 +15,11 @@ test('config, secrets and state file are not synced under another name either', 
   world.write('conf/database', 'postgresql://me:secret@db/botsync');
   world.write('conf/note', 'n');
   world.write('botsync.config.json', '{}');
-  symlinkSync('../conf', join(world.directory, 'docs/linked'));
-  symlinkSync('../botsync.config.json', join(world.directory, 'docs/config'));
-  linkSync(join(world.directory, 'conf/token'), join(world.directory, 'docs/hard'));
+  symlinkSync('../conf', world.at('docs/linked'));
+  symlinkSync('../botsync.config.json', world.at('docs/config'));
+  linkSync(world.at('conf/token'), world.at('docs/hard'));
   await world.pass();
-  symlinkSync('../.botsync', join(world.directory, 'docs/state'));
+  symlinkSync('../.botsync', world.at('docs/state'));
   await world.pass();
   expect(world.keys()).toEqual(['linked/note']);
 });
@@ -36,13 +35,10 @@ test('what the embedded emulator keeps is not synced, whatever the patterns say'
 });
 
 test('a hard link to a secret is kept out where links are not followed, too', async () => {
-  const world = await createWorld();
-  world.configure({
-    platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, token: 'file:./conf/token' },
-  });
+  const world = await createWorld({ platform: { token: 'file:./conf/token' } });
   world.write('conf/token', 'very secret');
   world.write('docs/a', 'a');
-  linkSync(join(world.directory, 'conf/token'), join(world.directory, 'docs/hard'));
+  linkSync(world.at('conf/token'), world.at('docs/hard'));
   await world.pass();
   expect(world.keys()).toEqual(['a']);
 });
@@ -52,7 +48,7 @@ test('a source that is reached by another name than its config keeps them out as
   symlinkSync(world.directory, `${world.directory}-alias`);
   try {
     world.configure({
-      platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, token: 'file:./token' },
+      platform: { token: 'file:./token' },
       sources: [{ name: 'all', directory: `${world.directory}-alias`, ignore: ['platform/', '!.botsync/'] }],
     });
     world.write('token', 'very secret');
@@ -72,15 +68,15 @@ test('.botsyncignore may begin with a byte order mark, and anything but a file i
   for (const name of ['secret.txt', 'a.log', 'a.md']) world.write(`docs/${name}`, 'x');
   await world.pass();
   expect(world.keys()).toEqual(['a.md']);
-  rmSync(join(world.directory, 'docs/.botsyncignore'));
-  mkdirSync(join(world.directory, 'docs/.botsyncignore'));
+  world.remove('docs/.botsyncignore');
+  world.makeDirectory('docs/.botsyncignore');
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 2 } });
 });
 
 test('a FIFO instead of .botsyncignore is none and is not waited for', async () => {
   const world = await createWorld();
-  mkdirSync(join(world.directory, 'docs'), { recursive: true });
-  execFileSync('mkfifo', [join(world.directory, 'docs/.botsyncignore')]);
+  world.makeDirectory('docs');
+  execFileSync('mkfifo', [world.at('docs/.botsyncignore')]);
   world.write('docs/a', 'x');
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1 } });
 });

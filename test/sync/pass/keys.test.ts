@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createWorld } from '../world.ts';
 
@@ -71,7 +70,7 @@ test('a twin that comes later but stands first takes the key over; when it goes,
   });
   expect(world.remote(NFC)).toBe('decomposed');
   expect(await world.pass()).toMatchObject({ requests: 0, exitCode: 3 });
-  rmSync(join(world.directory, 'docs', NFD));
+  world.remove(`docs/${NFD}`);
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, problems: 0 } });
   expect(world.remote(NFC)).toBe('composed');
 });
@@ -81,7 +80,7 @@ test('a file renamed between NFC and NFD is the same file: nothing is sent, noth
   world.write(`docs/${NFC}`, 'x');
   world.write('docs/other', 'o');
   await world.pass();
-  renameSync(join(world.directory, 'docs', NFC), join(world.directory, 'docs', NFD));
+  world.move(`docs/${NFC}`, `docs/${NFD}`);
   expect(await world.pass()).toMatchObject({
     requests: 0,
     exitCode: 0,
@@ -92,7 +91,6 @@ test('a file renamed between NFC and NFD is the same file: nothing is sent, noth
 
 test('of two sources that give one key the earlier in the config keeps it', async () => {
   const world = await createWorld({ sources: [{ directory: './docs' }, { directory: './more' }] });
-  mkdirSync(join(world.directory, 'more'));
   world.write('more/a', 'from more');
   expect(await world.pass()).toMatchObject({ exitCode: 0 });
   world.write('docs/a', 'from docs');
@@ -101,7 +99,7 @@ test('of two sources that give one key the earlier in the config keeps it', asyn
   expect(taken.events.find(({ kind }) => kind === 'problem')).toMatchObject({ source: 'more', path: 'a' });
   expect(world.remote('a')).toBe('from docs');
   expect(await world.pass()).toMatchObject({ requests: 0, exitCode: 3 });
-  rmSync(join(world.directory, 'docs/a'));
+  world.remove('docs/a');
   world.write('docs/b', 'b');
   expect(await world.pass()).toMatchObject({ exitCode: 0 });
   expect(world.remote('a')).toBe('from more');
@@ -125,8 +123,8 @@ test.each([
   world.write('docs/first.txt', '1');
   for (const name of ['docs', 'more']) world.write(`${name}/x.txt`, `of ${name}`);
   expect((await world.pass()).exitCode).toBe(3);
-  rmSync(join(world.directory, 'docs/x.txt'));
-  place(join(world.directory, 'docs/x.txt'));
+  world.remove('docs/x.txt');
+  place(world.at('docs/x.txt'));
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, problems: 0 } });
   expect(world.remote('x.txt')).toBe('of more');
 });
@@ -135,7 +133,6 @@ test('the same key for different bots is no collision', async () => {
   const world = await createWorld({
     sources: [{ directory: './docs' }, { directory: './more', botId: 'bot-2' }],
   });
-  mkdirSync(join(world.directory, 'more'));
   world.write('docs/a', 'one');
   world.write('more/a', 'two');
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 2 } });
@@ -145,10 +142,7 @@ test('the same key for different bots is no collision', async () => {
 test('a name that is not valid UTF-8 is a problem and is not sent under a guess', async () => {
   const world = await createWorld();
   world.write('docs/fine', 'x');
-  writeFileSync(
-    Buffer.concat([Buffer.from(join(world.directory, 'docs/bad-')), Buffer.from([0xff, 0xfe])]),
-    'y',
-  );
+  writeFileSync(Buffer.concat([Buffer.from(world.at('docs/bad-')), Buffer.from([0xff, 0xfe])]), 'y');
   const outcome = await world.pass();
   expect(outcome).toMatchObject({ exitCode: 3, summary: { uploaded: 1, problems: 1 } });
   expect(outcome.events.find(({ kind }) => kind === 'problem')).toMatchObject({
@@ -161,11 +155,7 @@ test('a name that is not valid UTF-8 is a problem and is not sent under a guess'
 test('the config, the state file with its companions and secrets are never synced, whatever the patterns say', async () => {
   const world = await createWorld({
     sources: [{ directory: '.', name: 'all', ignore: ['!.botsync/', '!.botsync/**', 'platform/'] }],
-  });
-  world.configure({
     platform: {
-      botId: 'bot-1',
-      baseUrl: world.emulator.baseUrl,
       token: 'file:./secret/token',
       chat: { webhookId: 'w', userKey: 'file:./secret/user-key' },
     },

@@ -1,10 +1,10 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FileEvent } from '../../../src/domain/report.ts';
 import { eventually } from '../../files/watch-fixture.ts';
 import { requestsFor } from '../daemon-world.ts';
-import { createWorld, type PassOptions, type PassOutcome, type World } from '../world.ts';
+import { createSyncedWorld, createWorld, type PassOptions, type PassOutcome, type World } from '../world.ts';
 
 const EXPIRE = { removals: { mode: 'expire' } };
 
@@ -36,7 +36,7 @@ function passDuring(world: World, happens: () => void, options: PassOptions = {}
     isOver = true;
     happens();
   };
-  const report = { event, warn: () => undefined, retrying: () => undefined, sent: () => undefined };
+  const report = { event };
   return world.pass({ ...options, report });
 }
 
@@ -58,7 +58,7 @@ test.each([
   [
     'is unmounted',
     (world: World) => {
-      mkdirSync(join(world.directory, 'docs'));
+      world.makeDirectory('docs');
     },
   ],
   [
@@ -76,7 +76,7 @@ test.each([
   expect(outcome).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
   expect(world.status().sources[0]?.halted).toContain('unmounted, removed or replaced');
   expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0, uploaded: 0 } });
-  rmSync(join(world.directory, 'docs'), { recursive: true, force: true });
+  rmSync(world.at('docs'), { recursive: true, force: true });
   move(world, 'away', 'docs');
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 0, unchanged: 8 } });
   expect(world.remote('z3.md')).toBe('file 3');
@@ -120,7 +120,7 @@ test.each([
     expect(await passing).toMatchObject({ exitCode: 3, summary: { uploaded: 1, pending: 4 } });
     expect(names.map((name) => world.remote(name))).toEqual(['edited', 'old', 'old', 'old', 'old']);
     expect(world.status().failures).toEqual([]);
-    rmSync(join(world.directory, 'docs'), { recursive: true });
+    world.remove('docs');
     move(world, 'away', 'docs');
     expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 4, unchanged: 1 } });
   },
@@ -137,19 +137,17 @@ test.each([
     'a file of a directory that is another one',
     (world: World) => {
       move(world, 'docs', 'away');
-      mkdirSync(join(world.directory, 'docs'));
+      world.makeDirectory('docs');
     },
   ],
 ])('%s when removals are carried out, after the walk, is not removed', async (_what, happens) => {
-  const world = await createWorld(EXPIRE);
-  for (const name of ['edited', 'gone']) world.write(`docs/${name}`, name);
-  await world.pass();
-  rmSync(join(world.directory, 'docs/gone'));
+  const world = await createSyncedWorld(['edited', 'gone'], EXPIRE);
+  world.remove('docs/gone');
   world.write('docs/edited', 'anew');
   const event = ({ kind }: FileEvent): void => {
     if (kind === 'upload') happens(world);
   };
-  const report = { event, warn: () => undefined, retrying: () => undefined, sent: () => undefined };
+  const report = { event };
   expect(await world.pass({ report })).toMatchObject({
     exitCode: 3,
     summary: { uploaded: 1, removed: 0, pending: 1 },
@@ -163,9 +161,10 @@ test.each([
 ])(
   'a source that is given another directory with other files, in mode "%s"',
   async (mode, exitCode, keys) => {
-    const world = await createWorld({ removals: { mode }, sources: [{ name: 'docs', directory: './docs' }] });
-    for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
-    await world.pass();
+    const world = await createSyncedWorld(['a', 'b', 'c'], {
+      removals: { mode },
+      sources: [{ name: 'docs', directory: './docs' }],
+    });
     for (const name of ['x', 'y']) world.write(`other/${name}`, name);
     world.configure({ sources: [{ name: 'docs', directory: './other' }] });
     expect(await world.pass()).toMatchObject({ exitCode, summary: { removed: 0 } });

@@ -7,7 +7,8 @@ import { haltDigest, type Halt } from '../../../src/domain/guard.ts';
 import { markOf } from '../../../src/domain/mark.ts';
 import { bind, NO_MOUNTS, unmount } from '../../mounts.ts';
 import { noteOrphans, sourcesOf } from '../prune-world.ts';
-import { createVerifyWorld, deleteAs, putAs, type VerifyWorld } from '../verify-world.ts';
+import { createVerifyWorld, type VerifyWorld } from '../verify-world.ts';
+import { deleteAs, putAs } from '../others.ts';
 
 const MARK = markOf(createHash('sha256').update('x').digest(), 'docs');
 
@@ -114,11 +115,11 @@ describe('orphans that are to be removed', () => {
   test('are held back while a part of the source cannot be read', async () => {
     const sources = [{ directory: './docs', symlinks: 'follow' }];
     const world = await orphanWorld(['o1.md', 'sub/o2.md'], { sources });
-    symlinkSync('nowhere', join(world.directory, 'docs/dangling'));
+    symlinkSync('nowhere', world.at('docs/dangling'));
     const held = await world.pass();
     expect(held).toMatchObject({ exitCode: 3, summary: { removed: 0, toRemove: 2 } });
     expect(held.warned).toContainEqual(expect.stringContaining('a part of the source could not be read'));
-    rmSync(join(world.directory, 'docs/dangling'));
+    world.remove('docs/dangling');
     expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 2 } });
   });
 
@@ -129,7 +130,7 @@ describe('orphans that are to be removed', () => {
     'are held back where the directory is %s since an older state file was written',
     async (_what, there, kind) => {
       const world = await orphanWorld(['o1.md', 'o2.md']);
-      const docs = join(world.directory, 'docs');
+      const docs = world.at('docs');
       renameSync(docs, `${docs}.away`);
       mkdirSync(docs);
       for (const path of there) world.write(`docs/${path}`, path);
@@ -147,7 +148,7 @@ describe('orphans that are to be removed', () => {
 
   test('below a directory without files are held back, however long it is empty, until somebody approves', async () => {
     const world = await orphanWorld(['sub/o1.md', 'sub/o2.md'], { removals: { delay: '1s' } });
-    mkdirSync(join(world.directory, 'docs/sub'));
+    world.makeDirectory('docs/sub');
     expect(await world.plan()).toMatchObject({ exitCode: 5 });
     for (let pass = 0; pass < 2; pass++) {
       expect(await world.pass()).toMatchObject({ exitCode: 5, requests: 0, summary: { removed: 0 } });
@@ -164,8 +165,8 @@ describe('orphans that are to be removed', () => {
   test('on a file system that is not mounted are held back', async (context) => {
     const world = await createVerifyWorld({ removals: { mode: 'keep' } });
     world.write('docs/a.md', 'a');
-    const nas = join(world.directory, 'docs/nas');
-    const disk = join(world.directory, 'disk');
+    const nas = world.at('docs/nas');
+    const disk = world.at('disk');
     for (const directory of [nas, disk]) mkdirSync(directory);
     writeFileSync(join(disk, 'own.md'), 'own');
     // What lies below the mount is no sign of it.

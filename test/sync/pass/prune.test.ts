@@ -1,8 +1,7 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { pruneKept } from '../prune-world.ts';
-import { createVerifyWorld, deleteAs, putAs, type VerifyWorld } from '../verify-world.ts';
+import { createVerifyWorld, type VerifyWorld } from '../verify-world.ts';
+import { deleteAs, putAs } from '../others.ts';
 
 /** A world of which files named `k…` were deleted, and kept on the platform, beside `a.md`, which is there. */
 async function keptWorld(
@@ -12,7 +11,7 @@ async function keptWorld(
   const world = await createVerifyWorld(fields);
   for (const path of ['a.md', ...kept]) world.write(`docs/${path}`, path);
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: kept.length + 1 } });
-  for (const path of kept) rmSync(join(world.directory, 'docs', path));
+  for (const path of kept) world.remove(`docs/${path}`);
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { kept: kept.length } });
   return world;
 }
@@ -50,7 +49,7 @@ describe('kept files that somebody prunes', () => {
     expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 12 } });
     world.write('docs/b.md', 'b');
     await world.pass();
-    rmSync(join(world.directory, 'docs/b.md'));
+    world.remove('docs/b.md');
     expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
   });
 
@@ -77,11 +76,9 @@ describe('kept files that somebody prunes', () => {
   test('stay where another file has their key, or one of other spelling', async () => {
     const sources = [{ directory: './docs' }, { directory: './more', keyPrefix: 'm/' }];
     const world = await createVerifyWorld({ sources });
-    mkdirSync(join(world.directory, 'more'));
     for (const path of ['a.md', 'm/b.md', 'caf\u00e9.md']) world.write(`docs/${path}`, path);
     await world.pass();
-    for (const path of ['m', 'caf\u00e9.md'])
-      rmSync(join(world.directory, 'docs', path), { recursive: true });
+    for (const path of ['m', 'caf\u00e9.md']) world.remove(`docs/${path}`);
     await world.pass();
     const prepare = pruneKept(world);
     const pass = await world.pass({
@@ -139,7 +136,7 @@ describe('kept files that somebody prunes', () => {
 
   test('are left alone where the platform does not say whose they are, which is told once', async () => {
     const world = await keptWorld(['k1.md']);
-    world.emulator.faults.add({ operation: 'get-file', kind: 'status', status: 405, times: Infinity });
+    world.fail('get-file', 405, { times: Infinity });
     const pass = await world.pass({ prepare: pruneKept(world) });
     expect(pass).toMatchObject({ exitCode: 3, summary: { removed: 0, problems: 1 } });
     expect(world.remote('k1.md')).toBe('k1.md');
@@ -150,41 +147,9 @@ describe('kept files that somebody prunes', () => {
   test('expire where nothing can be deleted', async () => {
     const world = await keptWorld(['k1.md', 'k2.md']);
     await putAs(world, 'k2.md', 'theirs');
-    world.emulator.faults.add({ operation: 'delete-file', kind: 'status', status: 405, times: Infinity });
+    world.fail('delete-file', 405, { times: Infinity });
     await world.pass({ prepare: pruneKept(world) });
     expect(world.remote('k1.md')).toBe('');
     expect(world.remote('k2.md')).toBe('theirs');
-  });
-
-  test('wait while a part of the source cannot be read', async () => {
-    const world = await keptWorld(['k1.md'], { sources: [{ directory: './docs', symlinks: 'follow' }] });
-    symlinkSync('nowhere', join(world.directory, 'docs/dangling'));
-    const held = await world.pass({ prepare: pruneKept(world) });
-    expect(held.warned).toContainEqual(
-      expect.stringContaining('nothing is removed from the platform (1 to remove)'),
-    );
-    expect(world.keys()).toEqual(['a.md', 'k1.md']);
-    rmSync(join(world.directory, 'docs/dangling'));
-    expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
-  });
-
-  test.each([
-    ['was emptied', []],
-    ['was replaced', ['z.md']],
-  ])('wait while the directory %s, and stay if they are in the real one', async (_what, there) => {
-    const world = await keptWorld(['k1.md', 'k2.md']);
-    const docs = join(world.directory, 'docs');
-    renameSync(docs, `${docs}.away`);
-    mkdirSync(docs);
-    for (const path of there) world.write(`docs/${path}`, path);
-    expect(await world.pass({ prepare: pruneKept(world) })).toMatchObject({
-      exitCode: 5,
-      summary: { removed: 0 },
-    });
-    rmSync(docs, { recursive: true });
-    renameSync(`${docs}.away`, docs);
-    world.write('docs/k1.md', 'k1.md');
-    expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
-    expect(world.keys()).toEqual(['a.md', 'k1.md']);
   });
 });

@@ -1,23 +1,16 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, renameSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createWorld, type World } from '../world.ts';
+import { createSyncedWorld, createWorld, numbered } from '../world.ts';
 
 const DAY = 24 * 60 * 60_000;
 const EXPIRE = { removals: { mode: 'expire' } };
-
-function remove(world: World, path: string): void {
-  rmSync(join(world.directory, path), { recursive: true });
-}
 
 test.each([
   ['more than removals.maxCount', { mode: 'expire', maxCount: 2 }, 3, 20],
   ['more than removals.maxFraction, above ten', { mode: 'expire', maxFraction: 0.5 }, 11, 20],
 ])('%s at once halts the source, and nothing is removed', async (_what, removals, gone, files) => {
-  const world = await createWorld({ removals });
-  for (let n = 0; n < files; n++) world.write(`docs/${n}`, String(n));
-  await world.pass();
-  for (let n = 0; n < gone; n++) remove(world, `docs/${n}`);
+  const world = await createSyncedWorld(numbered(files), { removals });
+  for (let n = 0; n < gone; n++) world.remove(`docs/${n}`);
   world.write('docs/new', 'new');
   const halted = await world.pass();
   expect(halted).toMatchObject({
@@ -36,28 +29,24 @@ test.each([
 });
 
 test('removals in several passes within an hour are counted together', async () => {
-  const world = await createWorld({ removals: { mode: 'expire', maxCount: 3 } });
-  for (let n = 0; n < 10; n++) world.write(`docs/${n}`, String(n));
-  await world.pass();
-  remove(world, 'docs/0');
-  remove(world, 'docs/1');
+  const world = await createSyncedWorld(numbered(10), { removals: { mode: 'expire', maxCount: 3 } });
+  world.remove('docs/0');
+  world.remove('docs/1');
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 2 } });
   world.clock.advance(30 * 60_000);
-  remove(world, 'docs/2');
-  remove(world, 'docs/3');
+  world.remove('docs/2');
+  world.remove('docs/3');
   expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
   world.clock.advance(31 * 60_000);
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 2 } });
 });
 
 test('the fraction of removals is taken of all that the source had within the hour', async () => {
-  const world = await createWorld(EXPIRE);
-  for (let n = 0; n < 40; n++) world.write(`docs/${n}`, String(n));
-  await world.pass();
-  for (let n = 0; n < 8; n++) remove(world, `docs/${n}`);
+  const world = await createSyncedWorld(numbered(40), EXPIRE);
+  for (let n = 0; n < 8; n++) world.remove(`docs/${n}`);
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 8 } });
   // 19 are less than half of 40, and more than half of the 32 that are left.
-  for (let n = 8; n < 19; n++) remove(world, `docs/${n}`);
+  for (let n = 8; n < 19; n++) world.remove(`docs/${n}`);
   expect(await world.plan()).toMatchObject({ exitCode: 0, summary: { removed: 11 } });
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 11 } });
 });
@@ -69,11 +58,10 @@ test.each([{ mode: 'keep' }, { mode: 'expire' }])(
       removals,
       sources: [{ directory: './docs' }, { directory: './more' }],
     });
-    mkdirSync(join(world.directory, 'more'));
     for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
     await world.pass();
-    const docs = join(world.directory, 'docs');
-    const away = join(world.directory, 'away');
+    const docs = world.at('docs');
+    const away = world.at('away');
 
     renameSync(docs, away);
     world.write('more/1', '1');
@@ -91,7 +79,7 @@ test.each([{ mode: 'keep' }, { mode: 'expire' }])(
     expect(world.status().sources[0]?.halted).toContain('not the same directory');
     expect(world.keys()).toEqual(['1', '2', '3', 'a', 'b', 'c']);
 
-    remove(world, 'docs');
+    world.remove('docs');
     renameSync(away, docs);
     expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { unchanged: 6 } });
     expect(world.status().sources[0]?.halted).toBeNull();
@@ -104,13 +92,11 @@ test.each([
 ])(
   'a directory that is %s while its ignore file is away loses nothing that was ignored',
   async (_how, there) => {
-    const world = await createWorld(EXPIRE);
-    world.write('docs/a', 'a');
-    await world.pass();
+    const world = await createSyncedWorld(['a'], EXPIRE);
     world.write('docs/.botsyncignore', '/a');
     await world.pass();
-    renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
-    mkdirSync(join(world.directory, 'docs'));
+    world.move('docs', 'away');
+    world.makeDirectory('docs');
     for (const name of there) world.write(`docs/${name}`, 'not mounted');
     expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 0, kept: 1 } });
     expect(world.remote('a')).toBe('a');
@@ -118,10 +104,8 @@ test.each([
 );
 
 test('a directory that was replaced by one with the same files is accepted', async () => {
-  const world = await createWorld(EXPIRE);
-  for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
-  await world.pass();
-  renameSync(join(world.directory, 'docs'), join(world.directory, 'old'));
+  const world = await createSyncedWorld(['a', 'b', 'c'], EXPIRE);
+  world.move('docs', 'old');
   for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
   world.write('docs/d', 'd');
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, unchanged: 3 } });
@@ -134,7 +118,7 @@ test.each([
   const world = await createWorld(EXPIRE);
   for (const name of before) world.write(`docs/${name}`, name);
   await world.pass();
-  renameSync(join(world.directory, 'docs'), join(world.directory, 'old'));
+  world.move('docs', 'old');
   for (const name of there) world.write(`docs/${name}`, name);
   expect(await world.pass()).toMatchObject(expected);
 });
@@ -144,7 +128,7 @@ test('of a large directory that was replaced the first 200 files tell', async ()
   const names = Array.from({ length: 410 }, (_, n) => String(1000 + n));
   for (const name of names) world.write(`docs/${name}`, name);
   await world.pass();
-  renameSync(join(world.directory, 'docs'), join(world.directory, 'old'));
+  world.move('docs', 'old');
   for (const name of names.slice(0, 100)) world.write(`docs/${name}`, name);
   // Most of all that is gone is too much for the guard, which is another reason to halt.
   expect(await world.pass()).toMatchObject({ exitCode: 5 });
@@ -152,22 +136,18 @@ test('of a large directory that was replaced the first 200 files tell', async ()
 });
 
 test('an emptied source is let through once when asked to, and its files go', async () => {
-  const world = await createWorld(EXPIRE);
-  world.write('docs/a', 'a');
-  await world.pass();
-  remove(world, 'docs/a');
+  const world = await createSyncedWorld(['a'], EXPIRE);
+  world.remove('docs/a');
   expect(await world.pass()).toMatchObject({ exitCode: 5 });
   expect(await world.pass({ allowRemovals: true })).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
   expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0 });
 });
 
 test('a removal that could not be carried out while the clock was ahead is not waited for until then', async () => {
-  const world = await createWorld(EXPIRE);
-  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
-  await world.pass();
-  remove(world, 'docs/a');
+  const world = await createSyncedWorld(['a', 'b'], EXPIRE);
+  world.remove('docs/a');
   world.clock.advance(400 * DAY);
-  world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, times: 40 });
+  world.fail('upload', 500, { times: 40 });
   expect(await world.pass()).toMatchObject({ summary: { removed: 0, failed: 1 } });
   world.emulator.faults.clear();
   world.clock.advance(-399 * DAY);
@@ -175,25 +155,21 @@ test('a removal that could not be carried out while the clock was ahead is not w
 });
 
 test('removals that were carried out while the clock was ahead count in the guard for an hour, not until then', async () => {
-  const world = await createWorld({ removals: { mode: 'expire', maxCount: 1 } });
-  for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
-  await world.pass();
+  const world = await createSyncedWorld(['a', 'b', 'c'], { removals: { mode: 'expire', maxCount: 1 } });
   world.clock.advance(400 * DAY);
-  remove(world, 'docs/a');
+  world.remove('docs/a');
   expect(await world.pass()).toMatchObject({ summary: { removed: 1 } });
   world.clock.advance(-399 * DAY);
-  remove(world, 'docs/b');
+  world.remove('docs/b');
   expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
   world.clock.advance(61 * 60_000);
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
 });
 
 test('removals that someone let through do not count against what comes after them', async () => {
-  const world = await createWorld({ removals: { mode: 'expire', maxCount: 3 } });
-  for (let n = 0; n < 10; n++) world.write(`docs/${n}`, String(n));
-  await world.pass();
-  for (let n = 0; n < 4; n++) remove(world, `docs/${n}`);
+  const world = await createSyncedWorld(numbered(10), { removals: { mode: 'expire', maxCount: 3 } });
+  for (let n = 0; n < 4; n++) world.remove(`docs/${n}`);
   expect(await world.pass({ allowRemovals: true })).toMatchObject({ exitCode: 0, summary: { removed: 4 } });
-  remove(world, 'docs/4');
+  world.remove('docs/4');
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
 });

@@ -1,29 +1,17 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
+import { symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createWorld, type World } from '../world.ts';
+import { createSyncedWorld, createWorld, type World } from '../world.ts';
 
 const EXPIRE = { removals: { mode: 'expire' } };
 
 /** The states of the rows, in path order. */
 function statesOf(world: World): unknown[] {
-  const database = new DatabaseSync(world.config().stateFile, { readOnly: true });
-  const rows = database.prepare('SELECT state FROM file ORDER BY path').all();
-  database.close();
-  return rows.map(({ state }): unknown => state);
-}
-
-function remove(world: World, path: string): void {
-  rmSync(join(world.directory, path), { recursive: true });
+  return world.sql('SELECT state FROM file ORDER BY path').map(({ state }) => state);
 }
 
 test('by default nothing is removed: a file without a local file is kept and counted', async () => {
-  const world = await createWorld();
-  world.write('docs/a', 'a');
-  world.write('docs/b', 'b');
-  await world.pass();
-  remove(world, 'docs/a');
+  const world = await createSyncedWorld(['a', 'b']);
+  world.remove('docs/a');
   expect(await world.pass()).toMatchObject({
     requests: 0,
     exitCode: 0,
@@ -36,30 +24,26 @@ test('by default nothing is removed: a file without a local file is kept and cou
 });
 
 test('what was kept stays kept when removals are turned on, until the file is back', async () => {
-  const world = await createWorld({ removals: { mode: 'delete' } });
-  for (const name of ['a', 'b', 'c', 'd']) world.write(`docs/${name}`, name);
-  await world.pass();
+  const world = await createSyncedWorld(['a', 'b', 'c', 'd'], { removals: { mode: 'delete' } });
   world.configure({ removals: { mode: 'keep' } });
-  remove(world, 'docs/a');
-  remove(world, 'docs/b');
+  world.remove('docs/a');
+  world.remove('docs/b');
   await world.pass();
   world.configure({ removals: { mode: 'delete' } });
   world.write('docs/b', 'b');
-  remove(world, 'docs/c');
+  world.remove('docs/c');
   expect((await world.plan()).summary).toMatchObject({ kept: 1, removed: 1 });
   expect(await world.pass()).toMatchObject({ summary: { kept: 1, removed: 1, unchanged: 2 } });
-  remove(world, 'docs/b');
+  world.remove('docs/b');
   expect(await world.pass()).toMatchObject({ summary: { kept: 1, removed: 1 } });
   expect(['a', 'b', 'c'].map((key) => world.remote(key))).toEqual(['a', '', '']);
 });
 
 test('what was ignored stays kept when it is no longer ignored and was deleted meanwhile', async () => {
-  const world = await createWorld(EXPIRE);
-  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
-  await world.pass();
+  const world = await createSyncedWorld(['a', 'b'], EXPIRE);
   world.configure({ sources: [{ directory: './docs', ignore: ['a'] }] });
   await world.pass();
-  remove(world, 'docs/a');
+  world.remove('docs/a');
   world.configure({ sources: [{ directory: './docs' }] });
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { kept: 1, removed: 0 } });
 });
@@ -72,7 +56,7 @@ test('with "expire" a removed file is replaced by an empty one that expires, and
   world.write('docs/a.md', 'a');
   world.write('docs/b.md', 'b');
   await world.pass();
-  remove(world, 'docs/a.md');
+  world.remove('docs/a.md');
   const removing = await world.pass();
   expect(removing).toMatchObject({
     exitCode: 0,
@@ -94,10 +78,8 @@ test('with "expire" a removed file is replaced by an empty one that expires, and
 });
 
 test('the row of a removed file goes when it has expired on the platform, and no sooner', async () => {
-  const world = await createWorld(EXPIRE);
-  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
-  await world.pass();
-  remove(world, 'docs/a');
+  const world = await createSyncedWorld(['a', 'b'], EXPIRE);
+  world.remove('docs/a');
   await world.pass();
   expect(statesOf(world)).toEqual(['removing', 'synced']);
   const [file] = world.emulator.listFiles('bot-1');
@@ -112,21 +94,21 @@ test('the row of a removed file goes when it has expired on the platform, and no
 test('of a file that never got to the platform nothing is left when it is removed', async () => {
   const world = await createWorld(EXPIRE);
   for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 400, key: 'a' });
+  world.fail('upsert', 400, { key: 'a' });
   expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { uploaded: 1, failed: 1 } });
   expect(statesOf(world)).toEqual(['refused', 'synced']);
-  remove(world, 'docs/a');
+  world.remove('docs/a');
   expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { removed: 0, kept: 0 } });
   expect(statesOf(world)).toEqual(['synced']);
 });
 
 test('what is not removed because something could not be seen counts as waiting, in the plan and in the pass', async () => {
-  const world = await createWorld({ ...EXPIRE, sources: [{ directory: './docs', symlinks: 'inside' }] });
-  world.write('docs/a', 'a');
-  world.write('docs/b', 'b');
-  await world.pass();
-  remove(world, 'docs/a');
-  symlinkSync('nowhere', join(world.directory, 'docs/lost'));
+  const world = await createSyncedWorld(['a', 'b'], {
+    ...EXPIRE,
+    sources: [{ directory: './docs', symlinks: 'inside' }],
+  });
+  world.remove('docs/a');
+  symlinkSync('nowhere', world.at('docs/lost'));
   const counts = { removed: 0, kept: 0, toRemove: 1, problems: 1 };
   expect(await world.plan()).toMatchObject({ exitCode: 3, summary: counts });
   expect(await world.pass()).toMatchObject({ exitCode: 3, requests: 0, summary: counts });
@@ -138,14 +120,11 @@ test.each([
   ['with another content', 'other', 0],
   ['after it expired', 'a', 180_000],
 ])('a file that comes back %s is whole again', async (_what, content, waitMs) => {
-  const world = await createWorld(EXPIRE);
-  world.write('docs/a', 'a');
-  world.write('docs/b', 'b');
-  await world.pass();
-  renameSync(join(world.directory, 'docs/a'), join(world.directory, 'aside'));
+  const world = await createSyncedWorld(['a', 'b'], EXPIRE);
+  world.move('docs/a', 'aside');
   await world.pass();
   world.clock.advance(waitMs);
-  if (content === 'a') renameSync(join(world.directory, 'aside'), join(world.directory, 'docs/a'));
+  if (content === 'a') world.move('aside', 'docs/a');
   else world.write('docs/a', content);
   expect(await world.pass()).toMatchObject({ summary: { uploaded: 1 } });
   expect(world.remote('a')).toBe(content);
@@ -158,7 +137,7 @@ test('a renamed file is on the platform under its new key before the old one goe
   world.write('docs/z-old', 'content');
   world.write('docs/other', 'o');
   await world.pass();
-  renameSync(join(world.directory, 'docs/z-old'), join(world.directory, 'docs/z-new'));
+  world.move('docs/z-old', 'docs/z-new');
   const outcome = await world.pass();
   expect(outcome.events.map(({ kind, path }) => [kind, path])).toEqual([
     ['upload', 'z-new'],
@@ -171,14 +150,8 @@ test('when the new key could not be sent, the old one stays', async () => {
   world.write('docs/old', 'content');
   world.write('docs/other', 'o');
   await world.pass();
-  renameSync(join(world.directory, 'docs/old'), join(world.directory, 'docs/new'));
-  world.emulator.faults.add({
-    operation: 'upsert',
-    key: 'new',
-    kind: 'status',
-    status: 409,
-    type: 'ResourceLockedConflict',
-  });
+  world.move('docs/old', 'docs/new');
+  world.fail('upsert', 409, { key: 'new', type: 'ResourceLockedConflict' });
   expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { failed: 1, removed: 0, pending: 1 } });
   expect(world.remote('old')).toBe('content');
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, removed: 1 } });
@@ -189,10 +162,10 @@ test('so does one whose new name is gone behind the walk', async () => {
   world.write('docs/z', 'content');
   await world.pass();
   const move = (from: string, to: string): void => {
-    renameSync(join(world.directory, 'docs', from), join(world.directory, 'docs', to));
+    world.move(`docs/${from}`, `docs/${to}`);
   };
   move('z', 'b');
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500, key: 'b' });
+  world.fail('upsert', 500, { key: 'b' });
   const { now, monotonic, sleep } = world.clock;
   let isMoved = false;
   const moveFirst = async (ms: number): Promise<void> => {
@@ -209,15 +182,9 @@ test('what botsync did not upload is never touched', async () => {
   const world = await createWorld({ ...EXPIRE, rules: [{ match: 'bad', tags: { long: 'x' } }] });
   world.write('docs/other', 'o');
   world.write('docs/bad', 'b');
-  world.emulator.faults.add({
-    operation: 'upsert',
-    key: 'bad',
-    kind: 'status',
-    status: 400,
-    type: 'InvalidPayload',
-  });
+  world.fail('upsert', 400, { key: 'bad', type: 'InvalidPayload' });
   await world.pass();
-  remove(world, 'docs/bad');
+  world.remove('docs/bad');
   expect(await world.pass()).toMatchObject({ requests: 0, exitCode: 0, summary: { removed: 0, kept: 0 } });
 });
 
@@ -244,14 +211,11 @@ test.each([
 test.each(['before', 'after'])(
   'a file that is removed %s the prefix changed goes under its old key as well',
   async (order) => {
-    const world = await createWorld(EXPIRE);
-    world.write('docs/a', 'a');
-    world.write('docs/b', 'b');
-    await world.pass();
-    if (order === 'before') remove(world, 'docs/a');
+    const world = await createSyncedWorld(['a', 'b'], EXPIRE);
+    if (order === 'before') world.remove('docs/a');
     world.configure({ sources: [{ directory: './docs', keyPrefix: 'p/' }] });
     await world.pass();
-    if (order === 'after') remove(world, 'docs/a');
+    if (order === 'after') world.remove('docs/a');
     await world.pass();
     expect(world.remote('a')).toBe('');
     expect(world.remote('b')).toBe('');
@@ -262,11 +226,8 @@ test.each(['before', 'after'])(
 
 test('a removal reckons with the time of the platform, also when it is the first request', async () => {
   let aheadMs = 0;
-  const world = await createWorld(EXPIRE, { now: () => Date.now() + aheadMs });
-  world.write('docs/a', 'a');
-  world.write('docs/b', 'b');
-  await world.pass();
-  remove(world, 'docs/a');
+  const world = await createSyncedWorld(['a', 'b'], EXPIRE, { now: () => Date.now() + aheadMs });
+  world.remove('docs/a');
   aheadMs = 10 * 60_000;
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
   aheadMs += 121_000;
@@ -274,12 +235,9 @@ test('a removal reckons with the time of the platform, also when it is the first
 });
 
 test('a file whose removal was refused is kept once removals are off', async () => {
-  const world = await createWorld(EXPIRE);
-  world.write('docs/a', 'a');
-  world.write('docs/b', 'b');
-  await world.pass();
-  remove(world, 'docs/a');
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 400, times: 2 });
+  const world = await createSyncedWorld(['a', 'b'], EXPIRE);
+  world.remove('docs/a');
+  world.fail('upsert', 400, { times: 2 });
   expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { removed: 0, failed: 1 } });
   world.emulator.faults.clear();
   world.configure({ removals: { mode: 'keep' } });
@@ -293,7 +251,6 @@ test('a file whose removal was refused is kept once removals are off', async () 
 
 test('files of a source that left the config are left alone and counted as kept', async () => {
   const world = await createWorld({ ...EXPIRE, sources: [{ directory: './docs' }, { directory: './more' }] });
-  mkdirSync(join(world.directory, 'more'));
   world.write('docs/a', 'a');
   world.write('more/b', 'b');
   await world.pass();
@@ -306,16 +263,14 @@ test('files of a source that left the config are left alone and counted as kept'
 });
 
 test('a removal that was begun is carried on after a crash, and a file that came back meanwhile is sent', async () => {
-  const world = await createWorld({ ...EXPIRE, upload: { giveUpAfter: '1s' } });
-  for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
-  await world.pass();
-  renameSync(join(world.directory, 'docs/a'), join(world.directory, 'aside'));
-  remove(world, 'docs/b');
+  const world = await createSyncedWorld(['a', 'b', 'c'], { ...EXPIRE, upload: { giveUpAfter: '1s' } });
+  world.move('docs/a', 'aside');
+  world.remove('docs/b');
   // The upsert is carried out, which erases the content, and its answer is lost.
   world.emulator.faults.add({ operation: 'upsert', kind: 'apply-then-drop', times: Infinity });
   expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { failed: 2 } });
   world.emulator.faults.clear();
-  renameSync(join(world.directory, 'aside'), join(world.directory, 'docs/a'));
+  world.move('aside', 'docs/a');
   expect(await world.pass()).toMatchObject({
     exitCode: 0,
     summary: { uploaded: 1, removed: 1, unchanged: 1 },

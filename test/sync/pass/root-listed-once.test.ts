@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DISK, type Disk } from '../../../src/files/disk.ts';
 import { createWorld } from '../world.ts';
@@ -29,6 +28,6 @@ test.each([
     // Both sources may give the same keys, and are walked one after the other: looks have to be let into the second before its turn.
     expect(await world.pass({ disk, isWatched })).toMatchObject({ exitCode: 0 });
     const names = ['docs', 'docs/below', ...(isWatched ? ['more'] : []), 'more'];
-    expect(disk.opened.sort()).toEqual(names.map((name) => join(world.directory, name)));
+    expect(disk.opened.sort()).toEqual(names.map((name) => world.at(name)));
   }
 });

@@ -1,13 +1,10 @@
 import type { FileKey } from '../../../src/domain/key.ts';
-import type { FilePlatform } from '../../../src/domain/file-catalog.ts';
-import { resolveSettings, settingsDigest } from '../../../src/domain/settings.ts';
-import type { Emulator } from '../../../src/emulator/emulator.ts';
 import type { Fault } from '../../../src/emulator/faults.ts';
 import { sendWithRetries, type SenderPorts, type Sent } from '../../../src/sync/pass/send-file.ts';
 import { CircuitBreaker } from '../../../src/sync/pass/circuit-breaker.ts';
-import { start } from '../../emulator/fixture.ts';
-import { connect, NEVER, SimulatedClock } from '../../platform/fixture.ts';
-import { at, makeSource, type TestSource } from '../../files/source-fixture.ts';
+import { NEVER } from '../../platform/fixture.ts';
+import { at } from '../../files/source-fixture.ts';
+import { BOT, resolved, world as makeWorld, type World } from './send-world.ts';
 
 /** How often a file is sent before it is given up. */
 export const ATTEMPTS = 4;
@@ -15,10 +12,7 @@ export const ATTEMPTS = 4;
 export const GIVE_UP_MS = 120_000;
 
 /** A source, a platform and what sends files of one to the other. */
-export interface SenderWorld extends TestSource {
-  readonly emulator: Emulator;
-  readonly platform: FilePlatform;
-  readonly clock: SimulatedClock;
+export interface SenderWorld extends Omit<World, 'send'> {
   readonly breaker: CircuitBreaker;
   /** Reasons and delays of the retries. */
   readonly retries: (readonly [string, number])[];
@@ -37,11 +31,9 @@ export async function world(
   faults: readonly Fault[] = [],
   random: () => number = () => 0.5,
 ): Promise<SenderWorld> {
-  const source = makeSource();
-  const clock = new SimulatedClock();
-  const { emulator } = await start({ now: clock.now });
-  const { platform } = connect(emulator.baseUrl, { token: emulator.token, clock });
-  for (const fault of faults) emulator.faults.add(fault);
+  const made = await makeWorld();
+  const { clock, platform } = made;
+  for (const fault of faults) made.emulator.faults.add(fault);
   const breaker = new CircuitBreaker(clock, () => 0.999_999, {
     longestOutageMs: GIVE_UP_MS,
     parkAfterMs: Infinity,
@@ -49,22 +41,18 @@ export async function world(
     closed: () => undefined,
   });
   const retries: (readonly [string, number])[] = [];
-  const settings = resolveSettings([], 'text/plain');
   return {
-    ...source,
-    emulator,
-    platform,
-    clock,
+    ...made,
     breaker,
     retries,
     send: (path, { ports = {}, stop = NEVER, abort = NEVER } = {}) =>
       sendWithRetries(
         {
-          root: source.source,
+          root: made.source,
           path: at(path),
           key: path as FileKey,
-          botId: 'demo-bot',
-          resolved: { settings, digest: settingsDigest(settings) },
+          botId: BOT,
+          resolved: resolved(),
           markedAs: null,
         },
         {

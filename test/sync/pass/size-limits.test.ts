@@ -1,9 +1,7 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { NO_CHANGE_FEED } from '../../../src/sync/pass/sync-context.ts';
 import { explained } from '../explained.ts';
 import { createWorld } from '../world.ts';
+import { NO_CHANGE_FEED } from '../../../src/sync/pass/sync-context.ts';
 
 test('a file that comes back larger than it may be is left out, and no removal waits for it', async () => {
   const world = await createWorld({
@@ -12,7 +10,7 @@ test('a file that comes back larger than it may be is left out, and no removal w
   });
   for (const name of ['a', 'b', 'c']) world.write(`docs/${name}.md`, name);
   await world.pass();
-  rmSync(join(world.directory, 'docs/a.md'));
+  world.remove('docs/a.md');
   await world.pass();
   world.write('docs/a.md', 'more than ten bytes');
   world.configure({ removals: { mode: 'expire' } });

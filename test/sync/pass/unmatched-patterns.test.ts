@@ -1,5 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { PatternWarnings } from '../../../src/sync/plan/pattern-warnings.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
@@ -17,11 +16,8 @@ const PUBLIC = { match: '*.{wav,mp3}', accessPolicies: ['public_content'] };
 const CHAT = { webhookId: 'w', userKey: 'env:K' };
 
 async function makeWorld(): Promise<World> {
-  const world = await createWorld({
-    sources: [{ directory: './docs' }, { directory: './more' }],
-    rules: RULES,
-  });
-  mkdirSync(join(world.directory, 'more'));
+  const sources = [{ directory: './docs' }, { directory: './more' }];
+  const world = await createWorld({ sources, rules: RULES });
   return world;
 }
 
@@ -32,12 +28,7 @@ async function warnings(world: World): Promise<readonly string[]> {
 
 test('a pass warns of rules and announcements that match no file, and a dry run tells the same', async () => {
   const world = await makeWorld();
-  const { baseUrl } = world.emulator;
-  world.configure({
-    platform: { botId: 'bot-1', baseUrl, operations: 'specified', chat: CHAT },
-    rules: [...RULES, PUBLIC],
-    notify: NOTIFY,
-  });
+  world.configure({ platform: { chat: CHAT }, rules: [...RULES, PUBLIC], notify: NOTIFY });
   world.write('docs/a.md', 'a');
   world.write('docs/b.wav', 'b');
   world.write('more/reports/c.md', 'c');
@@ -62,7 +53,7 @@ test('a file that is on record and gone matches nothing; one that is unchanged, 
   expect(await warnings(world)).toEqual([]);
   world.write('docs/a.pdf', 'too large');
   expect(await warnings(world)).toEqual([]);
-  rmSync(join(world.directory, 'docs/a.pdf'));
+  world.remove('docs/a.pdf');
   expect(await warnings(world)).toHaveLength(1);
   // Its tombstone stands on the platform now.
   expect(await warnings(world)).toHaveLength(1);
@@ -73,7 +64,7 @@ test('nothing is said where not every file was seen, or there is none', async ()
   expect(await warnings(world)).toEqual([]);
   world.write('docs/a', 'a');
   expect(await warnings(world)).toHaveLength(2);
-  rmSync(join(world.directory, 'more'), { recursive: true });
+  world.remove('more');
   expect(await warnings(world)).toEqual([]);
   expect((await world.plan()).unmatched).toEqual([]);
 });
@@ -82,7 +73,7 @@ test('a directory that cannot be looked at may hold what matches', async () => {
   const world = await makeWorld();
   world.configure({ sources: [{ directory: './docs', symlinks: 'follow' }, { directory: './more' }] });
   world.write('docs/a', 'a');
-  symlinkSync('nowhere', join(world.directory, 'docs/closed'));
+  symlinkSync('nowhere', world.at('docs/closed'));
   expect(await warnings(world)).toEqual([]);
 });
 

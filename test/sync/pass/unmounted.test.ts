@@ -1,11 +1,11 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, type TestContext } from 'vitest';
+import { describe, expect, test, type TestContext } from 'vitest';
 import type { FilePlatform } from '../../../src/domain/file-catalog.ts';
 import type { Halt } from '../../../src/domain/guard.ts';
 import { bind, NO_MOUNTS, unmount } from '../../mounts.ts';
 import { whenUpserted } from '../../when-upserted.ts';
-import { connectTo, createWorld, type World } from '../world.ts';
+import { createWorld, type World } from '../world.ts';
 
 const EXPIRE = { removals: { mode: 'expire' } };
 
@@ -15,8 +15,8 @@ async function mounted(
   fields: Record<string, unknown> = EXPIRE,
 ): Promise<{ world: Awaited<ReturnType<typeof createWorld>>; nas: string; mountAgain: () => void }> {
   const world = await createWorld(fields);
-  const disk = join(world.directory, 'disk');
-  const nas = join(world.directory, 'docs/nas');
+  const disk = world.at('disk');
+  const nas = world.at('docs/nas');
   world.write('docs/a.md', 'a');
   mkdirSync(disk);
   mkdirSync(nas);
@@ -71,9 +71,6 @@ describe('what is mounted below a source', () => {
     world.emulator.faults.add({ operation: 'upload', kind: 'delay', delayMs: 1, times: 1 });
     const ended = await world.pass({
       report: {
-        warn: () => undefined,
-        sent: () => undefined,
-        retrying: () => undefined,
         // The walk is past it by now; removals come after.
         event: () => {
           unmount(nas);
@@ -113,8 +110,7 @@ describe('what is mounted below a source', () => {
     const { world, nas, mountAgain } = await mounted(context);
     unmount(nas);
     // The time is asked for when the walk is at the first file.
-    const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
-    onTestFinished(close);
+    const platform = world.connect();
     let isMounted = false;
     const mountsMeanwhile: FilePlatform = {
       ...whenUpserted(platform, () => undefined),
@@ -134,7 +130,7 @@ describe('what is mounted below a source', () => {
     for (let n = 0; n < 5; n++) world.write(`docs/${n}`, 'x');
     await world.pass();
     unmount(nas);
-    for (let n = 0; n < 5; n++) rmSync(join(world.directory, `docs/${n}`));
+    for (let n = 0; n < 5; n++) world.remove(`docs/${n}`);
     await expectHalt(world, '5 of 8 files would be removed');
   });
 
@@ -143,7 +139,7 @@ describe('what is mounted below a source', () => {
     for (let n = 0; n < 5; n++) world.write(`docs/${n}`, 'x');
     await world.pass();
     unmount(nas);
-    renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
+    world.move('docs', 'away');
     world.write('docs/README', 'not mounted');
     await expectHalt(world, 'not the same directory');
   });
@@ -170,8 +166,7 @@ describe('what is mounted below a source', () => {
       ...fields,
       sources: [{ directory: './docs', ignore: ['nas/'] }],
     });
-    const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
-    onTestFinished(close);
+    const platform = world.connect();
     const unmountsMeanwhile = whenUpserted(platform, () => {
       unmount(nas);
     });
@@ -186,7 +181,7 @@ describe('a file system that is mounted over files of a source', () => {
     names: readonly string[],
   ): Promise<{ world: Awaited<ReturnType<typeof createWorld>>; sub: string; cover: () => void }> {
     const world = await createWorld(EXPIRE);
-    const [disk, sub] = [join(world.directory, 'disk'), join(world.directory, 'docs/sub')];
+    const [disk, sub] = [world.at('disk'), world.at('docs/sub')];
     world.write('docs/a.md', 'a');
     for (let n = 0; n < 5; n++) world.write(`docs/sub/${n}.md`, `file ${n}`);
     mkdirSync(disk);
@@ -231,9 +226,8 @@ describe('a file system that is mounted over files of a source', () => {
   test('while a pass is under way removes nothing', async (context) => {
     const { world, cover } = await covered(context, ['other.md']);
     world.write('docs/z.md', 'z');
-    rmSync(join(world.directory, 'docs/a.md'));
-    const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
-    onTestFinished(close);
+    world.remove('docs/a.md');
+    const platform = world.connect();
     expect((await world.pass({ platform: whenUpserted(platform, cover) })).summary.removed).toBe(0);
     expect((await world.pass()).exitCode).toBe(5);
     expect(world.keys()).toContain('sub/0.md');
@@ -249,8 +243,8 @@ describe('a directory of which all files are gone at once', () => {
     world.write('docs/a.md', 'a');
     for (let n = 0; n < 8; n++) world.write(`docs/sub/deep/${n}.md`, `file ${n}`);
     await world.pass();
-    renameSync(join(world.directory, 'docs/sub'), join(world.directory, 'away'));
-    mkdirSync(join(world.directory, 'docs/sub'));
+    world.move('docs/sub', 'away');
+    world.makeDirectory('docs/sub');
     return world;
   }
 
@@ -272,15 +266,15 @@ describe('a directory of which all files are gone at once', () => {
   test('and whose files are back by then has lost none', async () => {
     const world = await swapped();
     await world.pass();
-    rmSync(join(world.directory, 'docs/sub'), { recursive: true });
-    renameSync(join(world.directory, 'away'), join(world.directory, 'docs/sub'));
+    world.remove('docs/sub');
+    world.move('away', 'docs/sub');
     world.clock.advance(11 * 60_000);
     expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 9, toRemove: 0 } });
   });
 
   test('goes at once with them if it went as well', async () => {
     const world = await swapped();
-    rmSync(join(world.directory, 'docs/sub'), { recursive: true });
+    world.remove('docs/sub');
     expect((await world.plan()).summary).toMatchObject({ removed: 8, toRemove: 0 });
     expect((await world.pass()).summary).toMatchObject({ removed: 8, toRemove: 0 });
   });

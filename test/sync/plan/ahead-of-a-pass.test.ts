@@ -1,9 +1,8 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { explained } from '../explained.ts';
-import { createWorld, refuseUpserts } from '../world.ts';
+import { createSyncedWorld, createWorld, refuseUpserts } from '../world.ts';
 
 const DAY = 86_400_000;
 
@@ -22,7 +21,7 @@ describe.each(['keep', 'expire', 'delete'])(
       });
       for (const file of ['docs/x/f.md', 'docs/y.md', 'more/z.md']) world.write(file, 'f');
       await world.pass();
-      renameSync(join(world.directory, 'docs/x/f.md'), join(world.directory, 'more/f.md'));
+      world.move('docs/x/f.md', 'more/f.md');
       const plan = await world.plan();
       expect(plan.summary).toMatchObject({ removed: 0, kept: 0, unchanged: 3 });
       expect((await world.pass()).summary).toMatchObject({ removed: 0, unchanged: 3 });
@@ -32,7 +31,7 @@ describe.each(['keep', 'expire', 'delete'])(
       const world = await createWorld({ removals });
       for (const file of ['docs/\u00e9.md', 'docs/y.md']) world.write(file, 'f');
       await world.pass();
-      renameSync(join(world.directory, 'docs/\u00e9.md'), join(world.directory, 'docs/e\u0301.md'));
+      world.move('docs/\u00e9.md', 'docs/e\u0301.md');
       const plan = await world.plan();
       expect(plan.summary).toMatchObject({ removed: 0, kept: 0, unchanged: 2 });
       expect((await world.pass()).summary).toMatchObject({ removed: 0, kept: 0, unchanged: 2 });
@@ -66,7 +65,7 @@ describe('explain says what the dry run says', () => {
   ] as const)('of %s', async (_what, kind, place) => {
     const world = await createWorld({ sources: [{ directory: './docs', symlinks: 'inside' }] });
     world.write('docs/a.md', 'a');
-    place(join(world.directory, 'docs/odd'));
+    place(world.at('docs/odd'));
     const [event] = (await world.plan()).events.filter(({ path }) => path.startsWith('odd'));
     expect(event).toMatchObject({ kind });
     expect(explained(world, 'odd')).toMatchObject({ action: kind, reason: event?.reason });
@@ -76,7 +75,7 @@ describe('explain says what the dry run says', () => {
     const world = await createWorld();
     world.write('docs/a.md', 'a');
     world.write('far/b.md', 'b');
-    symlinkSync('../far', join(world.directory, 'docs/linked'));
+    symlinkSync('../far', world.at('docs/linked'));
     const [event] = (await world.plan()).events.filter(({ path }) => path === 'linked');
     expect(event).toMatchObject({ kind: 'skip' });
     expect(explained(world, 'linked')).toMatchObject({ action: 'skip', reason: event?.reason });
@@ -144,12 +143,12 @@ test('explain says of a file that was never sent and is gone that nothing is lef
   for (const name of ['a.md', 'b.md']) world.write(`docs/${name}`, name);
   refuseUpserts(world, 400, { key: 'a.md' });
   await world.pass();
-  rmSync(join(world.directory, 'docs/a.md'));
+  world.remove('docs/a.md');
   expect(explained(world, 'a.md')).toMatchObject({
     action: 'none',
     reason: expect.stringContaining('deleted before it reached') as string,
   });
-  mkdirSync(join(world.directory, 'docs/sub'));
+  world.makeDirectory('docs/sub');
   expect(explained(world, 'sub')).toMatchObject({
     action: 'none',
     reason: expect.stringContaining('directory') as string,
@@ -157,9 +156,7 @@ test('explain says of a file that was never sent and is gone that nothing is lef
 });
 
 test('explain says of a file that is ignored from now on that the platform still has it', async () => {
-  const world = await createWorld();
-  for (const name of ['a.md', 'b.md']) world.write(`docs/${name}`, name);
-  await world.pass();
+  const world = await createSyncedWorld(['a.md', 'b.md']);
   world.write('docs/.botsyncignore', 'a.md\n');
   expect(explained(world, 'a.md')).toMatchObject({
     action: 'skip',

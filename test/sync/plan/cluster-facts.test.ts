@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../../src/domain/cluster-status.ts';
-import { EMPTY_SOURCE } from '../../../src/sync/plan/overview.ts';
 import { type SourceStatus } from '../../../src/domain/status.ts';
 import { standingOf } from '../../../src/sync/plan/standing.ts';
+import { EMPTY_SOURCE } from '../../../src/sync/plan/overview.ts';
 
 const unit = (more: Partial<UnitFacts> = {}): UnitFacts => ({
   ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 3, isConfigured: true },

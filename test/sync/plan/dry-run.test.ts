@@ -1,10 +1,8 @@
 import { utimesSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RelativePath } from '../../../src/domain/key.ts';
 import type { FileEvent, Summary } from '../../../src/domain/report.ts';
-import { openReader } from '../../../src/store/open-reader.ts';
 import { explain } from '../../../src/sync/plan/explain.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
 import { FatDisk } from '../../file-systems/fat-disk.ts';
@@ -47,9 +45,8 @@ function lineOf({ kind, source, path, key, reason }: FileEvent): string {
 function expectExplained(world: Worlds, events: readonly FileEvent[]): void {
   const config = world.config();
   const sources = findSources(config, config.platform.baseUrl);
-  const opened = openReader(config.stateFile, false);
-  if (opened.kind !== 'open') throw new Error(opened.kind);
-  const input = { config, sources, state: opened.reader, nowMs: world.clock.now() };
+  const state = world.open();
+  const input = { config, sources, state, nowMs: world.clock.now() };
   for (const event of events) {
     const found = sources.find(({ config: { name } }) => name === event.source);
     // It knows nothing of other removals, nor how names are spelt in other normal forms.
@@ -61,7 +58,7 @@ function expectExplained(world: Worlds, events: readonly FileEvent[]): void {
     // Whether a file has changed is not read.
     expect(said).toEqual(action === 'verify' && event.kind === 'upload' ? said : planned);
   }
-  opened.close();
+  state.close();
 }
 
 /** Plans, passes, and holds the plan, and `explain`, against the pass. */
@@ -241,10 +238,10 @@ test.each<[string, Happening]>([
 
 test('a dry run reads again what a pass reads again because its fingerprint would not show a change', async () => {
   const world = await createTwoSources();
-  const disk = new FatDisk(join(world.directory, 'docs'));
+  const disk = new FatDisk(world.at('docs'));
   const put = (content: string): void => {
     world.write('docs/a', content);
-    utimesSync(join(world.directory, 'docs/a'), 1_700_000_000, 1_700_000_000);
+    utimesSync(world.at('docs/a'), 1_700_000_000, 1_700_000_000);
   };
   put('one');
   await world.pass({ disk });

@@ -1,21 +1,17 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { explained } from '../explained.ts';
 import { createWorld, type World } from '../world.ts';
 
 /** A world with files that were sent. */
 async function sentWorld(removals: object, operations: string, names: readonly string[]) {
-  const world = await createWorld({ removals });
-  const { baseUrl } = world.emulator;
-  world.configure({ platform: { botId: 'bot-1', baseUrl, operations } });
+  const world = await createWorld({ removals, platform: { operations } });
   for (const name of names) world.write(`docs/${name}`, name);
   await world.pass();
   return world;
 }
 
 function remove(world: World, ...names: readonly string[]): void {
-  for (const name of names) rmSync(join(world.directory, 'docs', name));
+  for (const name of names) world.remove(`docs/${name}`);
 }
 
 const WHEN = 'a single pass does it at once, the service 5m after it noticed the deletion';
@@ -42,7 +38,7 @@ test.each([
 
 test('explain says that a file is let expire while deleting is not served', async () => {
   const world = await sentWorld({ mode: 'delete' }, 'auto', ['a', 'b', 'c']);
-  world.emulator.faults.add({ operation: 'delete-file', kind: 'status', status: 405, times: Infinity });
+  world.fail('delete-file', 405, { times: Infinity });
   remove(world, 'a');
   await world.pass();
   remove(world, 'b');

@@ -1,5 +1,3 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { locateFile } from '../../../src/cli/arguments.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
@@ -13,10 +11,10 @@ test('a file of a source whose directory is not there is explained by what is on
   });
   world.write('docs/sub/a.md', 'alpha');
   await world.pass();
-  rmSync(join(world.directory, 'docs'), { recursive: true });
+  world.remove('docs');
   const config = world.config();
   const sources = findSources(config, config.platform.baseUrl);
-  const { found, path } = locateFile(join(world.directory, 'docs/sub/a.md'), sources);
+  const { found, path } = locateFile(world.at('docs/sub/a.md'), sources);
   expect([found.kind, path]).toEqual(['missing', 'sub/a.md']);
   expect(explained(world, path)).toMatchObject({
     ...{ source: 'docs', path: 'sub/a.md', key: 'kb/sub/a.md', botId: 'bot-1' },

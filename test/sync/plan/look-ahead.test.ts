@@ -3,26 +3,23 @@ import { lookAhead, type LookAheadInput } from '../../../src/sync/plan/look-ahea
 import { Claims } from '../../../src/sync/plan/claims.ts';
 import { enterSource } from '../../../src/sync/sources/enter-source.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
-import { openReader } from '../../../src/store/open-reader.ts';
 import { descriptorsBelow } from '../../descriptors.ts';
 import { createWorld } from '../world.ts';
 
 /** A look ahead at a world with very many files, none of them on record yet. */
-async function world(): Promise<{ input: LookAheadInput; directory: string; close: () => void }> {
-  const { directory, write, config: configOf } = await createWorld();
+async function world(): Promise<{ input: LookAheadInput; docs: string }> {
+  const { at, write, open, config: configOf } = await createWorld();
   for (let n = 0; n < 3000; n++) write(`docs/${n}`, '');
   const config = configOf();
   const sources = findSources(config, config.platform.baseUrl);
-  const opened = openReader(config.stateFile, false);
-  if (opened.kind !== 'open') throw new Error(opened.kind);
-  const { reader: state, close } = opened;
+  const state = open();
   const claims = new Claims(state, sources);
   const clocks = { platformNow: Date.now, now: Date.now };
-  return { input: { config, sources, state, claims, ...clocks, isForced: () => false }, directory, close };
+  return { input: { config, sources, state, claims, ...clocks, isForced: () => false }, docs: at('docs') };
 }
 
 test('a source is entered step by step: a directory of very many files keeps nobody waiting', async () => {
-  const { input, close } = await world();
+  const { input } = await world();
   const [found] = input.sources;
   if (found?.kind !== 'found') throw new Error(found?.kind);
   const entering = enterSource(found.source, 0, input.state, 'keep', () => false);
@@ -38,15 +35,13 @@ test('a source is entered step by step: a directory of very many files keeps nob
     before += 1;
   }
   expect(before).toBeGreaterThanOrEqual(turns);
-  close();
 });
 
 test('whoever stops looking ahead leaves no directory open', async () => {
-  const { input, directory, close } = await world();
+  const { input, docs } = await world();
   for (let time = 0; time < 20; time++) {
     const [first] = lookAhead(input);
     expect(first).toMatchObject({ item: { kind: 'tick' } });
   }
-  expect(descriptorsBelow(`${directory}/docs`)).toEqual([]);
-  close();
+  expect(descriptorsBelow(docs)).toEqual([]);
 });

@@ -1,31 +1,28 @@
 import type { Clock } from '../../../src/domain/clock.ts';
-import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { RelativePath } from '../../../src/domain/key.ts';
 import type { ScanEntry } from '../../../src/files/scan.ts';
-import { openReader } from '../../../src/store/open-reader.ts';
 import { Claims } from '../../../src/sync/plan/claims.ts';
 import type { PlanItem } from '../../../src/sync/plan/plan-item.ts';
-import { planSource } from '../../../src/sync/plan/plan-source.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
 import { createWorld, type World } from '../world.ts';
+import { planSource } from '../../../src/sync/plan/plan-source.ts';
 
 /** What a pass would do if the scan of the world's source said this. */
 function planOf(world: World & { readonly clock: Clock }, entries: readonly ScanEntry[]): PlanItem[] {
   const config = world.config();
   const sources = findSources(config, config.platform.baseUrl);
   const [found] = sources;
-  const opened = openReader(config.stateFile, false);
-  if (found?.kind !== 'found' || opened.kind !== 'open') throw new Error('no world');
-  const { reader } = opened;
-  const target = reader.targetId(found.source.syncTarget);
-  const times = { now: world.clock.now, wallClock: world.clock.now };
+  const state = world.open();
+  if (found?.kind !== 'found') throw new Error('no world');
+  const target = state.targetId(found.source.syncTarget);
   const ports = {
     target,
     source: 'docs',
-    claims: new Claims(reader, sources),
+    claims: new Claims(state, sources),
     limits: config.limits,
-    ...times,
+    now: world.clock.now,
+    wallClock: world.clock.now,
     isForced: () => false,
     retriesFailed: true,
     isInDoubt: () => false,
@@ -33,9 +30,7 @@ function planOf(world: World & { readonly clock: Clock }, entries: readonly Scan
     needsNoContent: () => false,
     adopt: () => undefined,
   };
-  const plan = [...planSource(found.source, entries, reader.records(target, 'docs'), ports)];
-  opened.close();
-  return plan;
+  return [...planSource(found.source, entries, state.records(target, 'docs'), ports)];
 }
 
 function path(text: string): RelativePath {
@@ -53,7 +48,7 @@ test('of what lies below a directory that cannot be listed nothing is said, and 
   const world = await createWorld();
   for (const name of ['d-', 'd/a', 'd/b/c', 'd0', 'e']) world.write(`docs/${name}`, 'x');
   await world.pass();
-  rmSync(`${world.directory}/docs`, { recursive: true });
+  world.remove('docs');
   world.write('docs/kept', 'x');
   const plan = planOf(world, [
     { kind: 'unlisted', path: path('d/'), reason: { kind: 'unreadable', code: 'EIO' } },
@@ -72,8 +67,7 @@ test('of a file that cannot be looked at nothing is said either', async () => {
   const world = await createWorld();
   for (const name of ['a', 'b']) world.write(`docs/${name}`, 'x');
   await world.pass();
-  rmSync(`${world.directory}/docs/a`);
-  rmSync(`${world.directory}/docs/b`);
+  for (const name of ['docs/a', 'docs/b']) world.remove(name);
   const plan = planOf(world, [
     { kind: 'unseen', path: path('a'), reason: { kind: 'unreadable', code: 'EIO' } },
   ]);

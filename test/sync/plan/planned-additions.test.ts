@@ -1,4 +1,3 @@
-import { openState } from '../../../src/store/open.ts';
 import { expect, test } from 'vitest';
 import type { Additions } from '../../../src/domain/usage.ts';
 import { Claims } from '../../../src/sync/plan/claims.ts';
@@ -12,21 +11,16 @@ type Worlds = Awaited<ReturnType<typeof createWorld>>;
 async function additionsOf(world: Worlds): Promise<{ planned: Additions; counted: Additions | null }> {
   const { additions } = await world.plan();
   const config = world.config();
-  const opened = openState(config.stateFile, { checkThoroughly: false, nowMs: world.clock.now() });
-  if (opened.kind !== 'open') throw new Error(opened.kind);
-  try {
-    const { store: state } = opened;
-    const sources = findSources(config, config.platform.baseUrl);
-    const { now } = world.clock;
-    const input = {
-      ...{ config, sources, state, claims: new Claims(state, sources) },
-      ...{ platformNow: now, now, isForced: () => false },
-    };
-    const ahead = await estimate(input, world.clock, new AbortController().signal);
-    return { planned: additions, counted: ahead?.additions ?? null };
-  } finally {
-    opened.store.close();
-  }
+  const state = world.open();
+  const sources = findSources(config, config.platform.baseUrl);
+  const { now } = world.clock;
+  const input = {
+    ...{ config, sources, state, claims: new Claims(state, sources) },
+    ...{ platformNow: now, now, isForced: () => false },
+  };
+  const ahead = await estimate(input, world.clock, new AbortController().signal);
+  state.close();
+  return { planned: additions, counted: ahead?.additions ?? null };
 }
 
 function index(world: World, match: string): void {
@@ -56,7 +50,7 @@ test('a plan says what its files add to those that are there', async () => {
 test('what could not be sent is not there yet', async () => {
   const world = await createWorld();
   world.write('docs/a.md', 'alpha');
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500, times: Infinity });
+  world.fail('upsert', 500, { times: Infinity });
   await world.pass();
   expect((await additionsOf(world)).planned).toMatchObject({ storage: 5 });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { emptySummary } from '../../../src/domain/report.ts';
 import type { ServiceState, NotInSync, Overview, Running } from '../../../src/domain/status.ts';
-import { EMPTY_SOURCE } from '../../../src/sync/plan/overview.ts';
 import { standingOf, withRetries } from '../../../src/sync/plan/standing.ts';
+import { emptySummary } from '../../../src/domain/report.ts';
+import { EMPTY_SOURCE } from '../../../src/sync/plan/overview.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const SOON = '2026-01-01T00:01:00.000Z';

@@ -1,5 +1,4 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { createWorld, refuseUpserts } from '../world.ts';
 
@@ -100,7 +99,7 @@ export type Worlds = Awaited<ReturnType<typeof createTwoSources>>;
 
 /** Takes a step. */
 export async function take(world: Worlds, one: Step): Promise<void> {
-  const at = (path: string): string => join(world.directory, path);
+  const at = (path: string): string => world.at(path);
   const quietly = (work: () => void): void => {
     try {
       work();

@@ -3,12 +3,11 @@ import type { FileKey, RelativePath } from '../../../src/domain/key.ts';
 import type { CatalogFile } from '../../../src/domain/file-catalog.ts';
 import type { Fingerprint } from '../../../src/domain/fingerprint.ts';
 import type { FileRecord } from '../../../src/domain/record.ts';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { markOf } from '../../../src/domain/mark.ts';
 import { failed, ok } from '../../../src/domain/failure.ts';
-import { createVerifyWorld, deleteAs, putAs, tellAs, type VerifyWorld } from '../verify-world.ts';
+import { createVerifyWorld, type VerifyWorld } from '../verify-world.ts';
+import { deleteAs, putAs, tellAs } from '../others.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -103,7 +102,7 @@ test('a list that lags behind makes no difference', async () => {
   await world.emulator.conditions.set({ kind: 'lagging-list', lagMs: Infinity });
   world.write('docs/c.md', 'new');
   world.write('docs/a.md', 'longer than it was');
-  rmSync(join(world.directory, 'docs/b.md'));
+  world.remove('docs/b.md');
   expect((await world.pass()).exitCode).toBe(0);
   world.clock.advance(HOUR_MS);
   const { reasons, verified } = await world.verify();
@@ -188,7 +187,7 @@ test('a file with our mark that is neither here nor recorded is an orphan', asyn
 test('of a source that cannot be seen nothing is an orphan', async () => {
   const world = await begin(['a.md']);
   await putAs(world, 'gone.md', 'x', { metadata: { botsync: markOf(sha('x'), 'docs') } });
-  rmSync(join(world.directory, 'docs'), { recursive: true });
+  world.remove('docs');
   const { reasons, verified } = await world.verify();
   expect(reasons).toEqual([]);
   expect(verified?.foreign).toBe(1);
@@ -196,7 +195,7 @@ test('of a source that cannot be seen nothing is an orphan', async () => {
 
 test('without the operation to get a file the list decides, but for what was sent lately', async () => {
   const world = await begin(['a.md', 'b.md']);
-  world.emulator.faults.add({ operation: 'get-file', kind: 'status', status: 405, times: Infinity });
+  world.fail('get-file', 405, { times: Infinity });
   await deleteAs(world, 'a.md');
   expect((await world.verify()).reasons).toEqual(['missing a.md']);
   world.write('docs/c.md', 'new');
@@ -210,7 +209,7 @@ test('without the operation to get a file the list decides, but for what was sen
 
 test('without the list nothing can be compared', async () => {
   const world = await begin(['a.md']);
-  world.emulator.faults.add({ operation: 'list-files', kind: 'status', status: 405, times: Infinity });
+  world.fail('list-files', 405, { times: Infinity });
   const { verified, failure } = await world.verify();
   expect(verified).toBeNull();
   expect(failure).toContain('does not serve');
