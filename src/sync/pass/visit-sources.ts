@@ -78,14 +78,19 @@ async function admitRescans(groups: readonly FoundSource[][], context: PassConte
   return firsts;
 }
 
-export function enter(
+export async function enter(
   source: Source,
   { state, config, clock }: SyncContext,
   approved: PassContext['approved'],
 ): Promise<EnteredSource> {
+  const { name, directory } = source.config;
   const target = state.targetId(source.syncTarget);
-  const isAllowed = (halt: Halt): boolean => isApproved(halt, approved(source.config.name));
-  return inTurns(enterSource(source, target, state, config.removals.mode, isAllowed), clock);
+  const isAllowed = (halt: Halt): boolean => isApproved(halt, approved(name));
+  const entered = await inTurns(enterSource(source, target, state, config.removals.mode, isAllowed), clock);
+  // Without it, a directory that lost files since an interrupted first pass would count as another one.
+  if (entered.kind === 'open' && state.source(name) === null)
+    state.saveSource(name, { directory, identity: source.identity, halt: null });
+  return entered;
 }
 
 interface Before {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { FileEvent } from '../../../src/domain/report.ts';
 import type { FileKey, RelativePath } from '../../../src/domain/key.ts';
 import { createDaemonWorld } from '../daemon-world.ts';
 import { createSyncedWorld, createWorld, type World } from '../world.ts';
@@ -87,4 +88,19 @@ test('one that is gone, ignored, or gives its key to another source is left to t
   expect(upserted(world, before).sort()).toEqual(['shared', 'stays']);
   expect(world.remote('shared')).toBe('of the first');
   expect(summary).toMatchObject({ uploaded: 2, problems: 1 });
+});
+
+test('the directory of a first pass that was interrupted is known, and may lose most of its files', async () => {
+  const world = await createWorld();
+  for (const name of NAMES.slice(0, 20)) world.write(`docs/${name}`, name);
+  const stopping = new AbortController();
+  let sent = 0;
+  const report = {
+    event: ({ kind }: FileEvent) => {
+      if (kind === 'upload' && ++sent === 12) stopping.abort();
+    },
+  };
+  await world.pass({ report, stop: stopping.signal });
+  for (const name of NAMES.slice(1, 20)) world.remove(`docs/${name}`);
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 0 } });
 });
