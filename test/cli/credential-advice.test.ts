@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import type { Config } from '../../src/config/config.ts';
 import { refusalAdvice } from '../../src/cli/credential-advice.ts';
+import { load } from '../config/fixture.ts';
 
-const CONFIG = {
-  platform: { baseUrl: 'https://p', token: { kind: 'env', name: 'TOKEN' } },
+const { config: CONFIG } = load({
+  platform: { baseUrl: 'https://p', token: 'env:TOKEN' },
   sources: [
-    { name: 'docs', botId: 'bot-1' },
-    { name: 'more', botId: 'bot-2' },
-    { name: 'again', botId: 'bot-1' },
+    { directory: './docs', botId: 'bot-1' },
+    { directory: './more', botId: 'bot-2' },
+    { directory: './again', botId: 'bot-1' },
   ],
-} as unknown as Config;
+});
 
 const OPTIONS = { config: 'c.json', emulator: false };
 
