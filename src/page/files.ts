@@ -48,10 +48,11 @@ function renderList(facts: PageFacts, query: FilesQuery, page: FilePage | string
           ${sources.length === 0 ? html`none` : name(sources.map((one) => one.name).join(', '))}.
         </p>`;
   const form = renderFilter(sources, query);
+  const title = query.state === '' ? 'All files' : `Files: ${GROUP_WORDS[query.state]}`;
   if (typeof page === 'string') {
     return part(
       'files',
-      'Files',
+      title,
       '',
       html`${here}${form}
         <div class="card"><p class="empty">${page}</p></div>`,
@@ -59,16 +60,20 @@ function renderList(facts: PageFacts, query: FilesQuery, page: FilePage | string
   }
   const rows = page.entries.map((entry, index) => ({ key: String(index), cells: renderEntry(entry, nowMs) }));
   const isWhole = query.after === null && page.next === null;
-  const empty =
-    page.next !== null ? 'No file found yet.' : isWhole ? 'No file is like that.' : 'No more files.';
+  const none = isFiltered(query) ? 'No file is like that.' : 'No file is on record.';
+  const empty = page.next !== null ? 'No file found yet.' : isWhole ? none : 'No more files.';
   const note = html`${countText(page.entries.length, 'file')}${isWhole ? '' : ' on this page'}, at
   ${moment(nowMs, nowMs)}`;
   return part(
     'files',
-    'Files',
+    title,
     note,
     html`${here}${form}${table('Files', COLUMNS, rows, empty)} ${renderPages(query, page)}`,
   );
+}
+
+function isFiltered({ source, state, text }: FilesQuery): boolean {
+  return source !== '' || state !== '' || text !== '';
 }
 
 /** Returns the sources that this host syncs. */
@@ -136,7 +141,7 @@ function renderEntry(entry: FileEntry, nowMs: number): Html[] {
   return [
     html`<a href="${fileAddress(source, file)}">${path(placeOf(source, file))}</a>`,
     html`<span class="status ${MARKS[group]}">${word}</span>
-      ${notes.map((one) => html`<span class="soft">${name(one)}</span> `)}${why}`,
+      ${notes.length === 0 ? html`` : html`<div class="soft">${name(notes.join('; '))}</div>`}${why}`,
     platform === 'none' || (platform === 'refused' && bytes === 0) ? html`` : html`${bytesText(bytes)}`,
     expiresAt === null ? html`` : moment(Date.parse(expiresAt), nowMs),
   ];

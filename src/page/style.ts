@@ -52,6 +52,7 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 
 form.filter { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end; margin: 0 0 .75rem; }
 label { display: grid; gap: .2rem; color: var(--soft); font-size: .82rem; }
+form.filter label { max-width: 100%; grid-template-columns: minmax(0, auto); }
 label.wide { flex: 1 1 16rem; }
 input, select, button, textarea { font: inherit; font-size: .93rem; color: var(--ink); background: var(--card); border: 1px solid var(--edge); border-radius: .4rem; padding: .35rem .6rem; min-height: 2.25rem; max-width: 100%; }
 label input { width: 100%; }
@@ -66,6 +67,7 @@ nav.pages { display: flex; flex-wrap: wrap; gap: .3rem 1rem; padding: .7rem .1re
 [data-live-state="lost"] .live::before { content: "▲ "; color: inherit; }
 pre { margin: .2rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; font: .87em/1.45 ui-monospace, monospace; }
 
+@media (min-width: 52.01rem) { td .reason { min-width: 15rem; } }
 @media (max-width: 52rem) {
   header, main { padding-left: 1rem; padding-right: 1rem; }
   header { padding-top: 1.25rem; }

@@ -169,7 +169,7 @@ test('is complete without scripts: what it shows, the filter, what is known of a
   ]);
   await page.fill('#file', 'docs/a.md');
   await page.click('text="Explain"');
-  expect(await page.textContent('#explained')).toContain('Record:  synced');
+  expect(await page.textContent('#explained dt:text-is("Record") + dd')).toBe('synced');
 });
 
 test('everything is in reach of the keyboard, and stays where one is while it changes', async ({ open }) => {
