@@ -47,8 +47,8 @@ function renderSource(status: SourceStatus, facts: PageFacts, mayAct: boolean): 
       <div>
         <dt>In sync</dt>
         <dd>
-          <strong>${listed({ group: 'in-sync', text: countText(files, 'file') })}</strong>,
-          ${bytesText(bytes)}
+          <strong>${listed({ group: files === 0 ? null : 'in-sync', text: countText(files, 'file') })}</strong
+          >, ${bytesText(bytes)}
           ${words.length === 0 ? html`` : html`<span class="soft">(${words.join(', ')})</span>`}
         </dd>
       </div>

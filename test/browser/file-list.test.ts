@@ -122,6 +122,16 @@ test('a file has rows, its request is folded, and its key, id and path can be co
     expect([await copied('key'), await copied('path')]).toEqual([name, join(site.directory, 'docs', name)]);
     await expectFits(page);
   }
+  // Browsers have no clipboard for an address that is neither encrypted nor of this machine.
+  const plain = await open(`${site.address}?file=docs/guide-001.md`, {
+    prepare: (one) =>
+      one.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })"),
+  });
+  await plain.click('button:has-text("Copy key")');
+  await plain.waitForSelector('button:text-is("Copied")');
+  await plain.fill('#file', '');
+  await plain.press('#file', 'Control+V');
+  expect(await plain.inputValue('#file')).toBe('guide-001.md');
 });
 
 test(

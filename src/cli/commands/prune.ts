@@ -95,7 +95,13 @@ async function findKept(loaded: LoadedConfig, options: PruneOptions): Promise<Ke
     });
     let left = -kept.reduce((sum, { files }) => sum + files.length, 0);
     const nowMs = Date.now() + reader.platformAheadMs();
-    for (const { platform, place } of listFiles({ config, platformName: name, sources, state: reader, nowMs }))
+    for (const { platform, place } of listFiles({
+      config,
+      platformName: name,
+      sources,
+      state: reader,
+      nowMs,
+    }))
       if (platform === 'kept' && matches(place.path)) left += 1;
     if (left > 0)
       printError(

@@ -51,7 +51,7 @@ export async function listForPage(
     const turn = turns.step();
     if (turn === null) continue;
     await turn;
-    // What was held may be closed by now.
+    // The state file, or a lease, may have ended in the meantime.
     if (!isStillHeld(held, heldNow())) return 'The list was interrupted; reload the page.';
   }
   return { entries, next: null, checked: null };
