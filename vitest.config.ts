@@ -25,7 +25,7 @@ const ENGINE = [
   'test/manual-clock.test.ts',
   // Lines that stand still for half a minute, and daemons that live through hours, are long.
   'test/platform/!(stall).test.ts',
-  'test/run/{event-queue,stop,sync-error,transfer-tally,cluster/{carry-out-commands,hint-sender},daemon/{load-again,recent-answer,repetitions}}.test.ts',
+  'test/run/{event-queue,stop,sync-error,transfer-tally,cluster/{carry-out-commands,hint-sender},daemon/{list-for-page,load-again,recent-answer,repetitions}}.test.ts',
   'test/cluster/{connection-reasons,database-words,hint-messages}.test.ts',
   'test/sync/daemon/!(deletions|guards|hazards|long-outages|verifications).test.ts',
 ];

@@ -337,3 +337,47 @@ export interface ConfigurationInUse {
   /** Why the one on disk cannot be loaded; `null`: it can, as far as known. */
   readonly problem: string | null;
 }
+
+/**
+ * The known state of a file on the platform:
+ * - `searchable`, `stored`: confirmed by the platform; `sent`: not confirmed.
+ * - `sending`, `failed`, `refused`: the last attempt to send it.
+ * - `unsearchable`: it could not be indexed.
+ * - `different`: not as it was sent; `replaced`: somebody else's file is in its place.
+ * - `kept`: no longer synced, and left alone.
+ * - `to-remove`: it will be removed; `removed`: an empty file that expires replaces it.
+ * - `expired`: it has expired.
+ * - `none`: the platform has nothing of it.
+ */
+export type PlatformState =
+  | 'searchable'
+  | 'stored'
+  | 'sent'
+  | 'sending'
+  | 'failed'
+  | 'refused'
+  | 'unsearchable'
+  | 'different'
+  | 'replaced'
+  | 'kept'
+  | 'to-remove'
+  | 'removed'
+  | 'expired'
+  | 'none';
+
+/** Groups of files, as a status counts them. `gone`: removed from the platform or expired there. */
+export const FILE_GROUPS = [
+  'in-sync',
+  'unconfirmed',
+  'sending',
+  'waiting',
+  'failed',
+  'refused',
+  'problem',
+  'unsearchable',
+  'to-remove',
+  'kept',
+  'gone',
+] as const;
+
+export type FileGroup = (typeof FILE_GROUPS)[number];

@@ -7,17 +7,14 @@ import { LIVE_STATUS } from './live-script.ts';
 import { ago, relativeTime, actionButton, command, name, path } from './markup.ts';
 import { pageQueryText, type PageFacts, type PageQuery } from './facts.ts';
 import { renderApproval, renderSources } from './sources.ts';
+import { renderFile, type FileAnswer } from './file.ts';
 import { frame } from './frame.ts';
 import { renderHistory } from './history.ts';
 import { renderEvents, renderRenewals, renderUsage, renderHosts } from './lists.ts';
 import { renderNotInSync } from './not-in-sync.ts';
 import { renderUnderWay } from './under-way.ts';
 import { sign, verdictOf, type Verdict } from './verdict.ts';
-
-/** Lines as `botsync explain` prints them, or why there are none. */
-export type FileAnswer =
-  | { readonly kind: 'explained'; readonly lines: readonly string[] }
-  | { readonly kind: 'unknown'; readonly reason: string };
+import { botsText } from './whose.ts';
 
 /** Returns the changing parts of the page, by the id of their element. */
 export function renderParts(facts: PageFacts, query: PageQuery, mayAct: boolean): Map<string, string> {
@@ -53,7 +50,7 @@ export function renderDocument(
     <header class="top">${take('whose')} ${LIVE_STATUS} ${renderSearch(query)}</header>
     <main>
       ${take('verdict')} ${renderAccess(access, query)}
-      ${answer === null ? html`` : renderAnswer(query.file, answer)}
+      ${answer === null ? html`` : renderFile(query.file, answer, nowMs)}
       <div class="columns">
         <div>${take('sources')} ${take('under-way')} ${take('not-in-sync')} ${take('events')}</div>
         <div>${take('hosts')} ${take('history')} ${take('renewals')} ${take('usage')}</div>
@@ -66,14 +63,6 @@ export function renderDocument(
       </p>
     </footer>`;
   return frame(take('page-title'), '/events', nowMs, body);
-}
-
-const BOTS_NAMED = 3;
-
-/** Returns the names of the bots; the ids of those whose names are not known. */
-function botsText({ bots }: PageFacts): string {
-  if (bots.length > BOTS_NAMED) return countText(bots.length, 'bot');
-  return bots.map((bot) => bot.name ?? bot.id).join(', ');
 }
 
 function renderWhose(facts: PageFacts): Html {
@@ -159,19 +148,6 @@ function renderSearch({ file }: PageQuery): Html {
     />
     <button type="submit">Explain</button>
   </form>`;
-}
-
-function renderAnswer(file: string, answer: FileAnswer): Html {
-  const content =
-    answer.kind === 'explained'
-      ? html`<pre tabindex="0">${answer.lines.map(escapeControls).join('\n')}</pre>`
-      : html`<p class="empty">${name(answer.reason)}</p>`;
-  return html`<section id="explained" aria-labelledby="explained-title">
-    <h2 id="explained-title">
-      ${path(file)} <small><a href="/">close</a></small>
-    </h2>
-    <div class="card">${content}</div>
-  </section>`;
 }
 
 function renderAccess(access: PageAccess, query: PageQuery): Html {

@@ -23,8 +23,8 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Returns a complete document. `live` is the address of the events that update its parts. */
-export function frame(title: Html, live: string, nowMs: number, body: Html): string {
+/** Returns a complete document. `live` is the address of the events that update its parts; `null`: it stays as it is. */
+export function frame(title: Html, live: string | null, nowMs: number, body: Html): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -33,7 +33,7 @@ export function frame(title: Html, live: string, nowMs: number, body: Html): str
         <link rel="icon" href="data:," />
         ${title} ${STYLE_ELEMENT}
       </head>
-      <body data-live="${live}" data-now="${nowMs}">
+      <body ${live === null ? html`` : html`data-live="${live}"`} data-now="${nowMs}">
         ${body} ${LIVE_SCRIPT_ELEMENT}
       </body>
     </html> `.markup;

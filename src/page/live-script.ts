@@ -105,6 +105,30 @@ const LIVE_SCRIPT = `
     if (!document.hidden) tick();
   }, second);
 
+  const copy = async (text) => {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    // Browsers have a clipboard only for https and localhost.
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const isDone = document.execCommand('copy');
+    area.remove();
+    if (!isDone) throw new Error('not copied');
+  };
+  for (const button of document.querySelectorAll('[data-copy]')) {
+    const label = button.textContent;
+    const show = (text) => {
+      button.textContent = text;
+      button.focus();
+      setTimeout(() => { button.textContent = label; }, 2 * second);
+    };
+    button.hidden = false;
+    button.addEventListener('click', () => {
+      copy(decodeURIComponent(button.dataset.copy)).then(() => show('Copied'), () => show('Not copied'));
+    });
+  }
+
   if (matchMedia('(max-width: 40rem)').matches)
     for (const part of document.querySelectorAll('details[data-fold-narrow]')) part.open = false;
 
@@ -192,6 +216,7 @@ const LIVE_SCRIPT = `
  * - `LIVE_STATUS`: shows "Live", or since when the server has not answered. `data-live-state` of the body is `on` or
  *   `lost`; the style greys out the page then, and relative times stand still.
  * - `<time datetime="ISO" data-relative="ago|in|for">` (see `relativeTime`): rewritten every second.
+ * - `<button data-copy="…" hidden>`: shown, and copies its text, which is percent-encoded.
  * - `<details open data-fold-narrow>`: closed at the start in a narrow window.
  * - `<form method="get" data-live-form>`: a change of its fields goes into the address and reopens the stream; the
  *   form contains everything that the address chooses, so that it works without the script too.

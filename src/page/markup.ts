@@ -1,6 +1,7 @@
 import { escapeControls } from '../domain/escape.ts';
 import { html, type Html } from './html.ts';
 import { countText } from '../service/amounts.ts';
+import { placeOf } from '../words/place.ts';
 import type { PageQuery } from './facts.ts';
 import { actionValue, type PageAction } from '../service/page-source.ts';
 
@@ -11,6 +12,11 @@ export function name(text: string): Html {
 
 export function path(text: string): Html {
   return html`<bdi class="path">${escapeControls(text)}</bdi>`;
+}
+
+/** Returns the address of what is known of a file. */
+export function fileAddress(source: string, file: string): string {
+  return `/?${new URLSearchParams({ file: placeOf(source, file) }).toString()}#explained`;
 }
 
 export function ago(atMs: number, nowMs: number): Html {
@@ -60,7 +66,7 @@ export function option(value: string, chosen: string, label = escapeControls(val
 }
 
 /** Renders a section with a heading, which is updated as a whole. */
-export function part(id: string, title: string, note: string, content: Html): Html {
+export function part(id: string, title: string, note: string | Html, content: Html): Html {
   const aside = note === '' ? html`` : html` <small>${note}</small>`;
   return html`<section id="${id}" aria-labelledby="${id}-title">
     <h2 id="${id}-title">${title}${aside}</h2>
@@ -84,6 +90,20 @@ export function relativeTime(form: RelativeForm, at: number, now: number): Html 
   return html`<time datetime="${iso}" title="${exactTime(at)}" data-relative="${form}"
     >${relativeText(form, at, now)}</time
   >`;
+}
+
+/** Renders the exact time of a moment, and how long ago or in how long that is. */
+export function moment(at: number, now: number): Html {
+  const relative = relativeTime(at > now ? 'in' : 'ago', at, now);
+  return html`${exactTime(at)} <span class="soft">(${relative})</span>`;
+}
+
+/** Renders a button that copies a text; only the script shows it. */
+export function copyButton(what: string, text: string): Html {
+  // Plain ASCII: line breaks would not survive.
+  return html`<button type="button" class="copy" data-copy="${encodeURIComponent(text)}" hidden>
+    Copy ${what}
+  </button>`;
 }
 
 /** Returns for example "2026-03-01 12:00:10 UTC". */

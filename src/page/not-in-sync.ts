@@ -1,10 +1,21 @@
 import { countText } from '../service/amounts.ts';
-import type { Failing, FailingGroup, Trouble } from '../domain/status.ts';
+import type { Failing, FailingGroup, FileGroup, Trouble } from '../domain/status.ts';
 import { html, type Html } from './html.ts';
 import { placeOf } from '../words/place.ts';
 import { describeCause, describeRetry, KIND_WORDS } from '../words/status.ts';
 import type { PageFacts, PageQuery } from './facts.ts';
-import { andMore, actionButton, hiddenChoices, command, name, option, part, path, soon } from './markup.ts';
+import { filesAddress } from './files-query.ts';
+import {
+  actionButton,
+  fileAddress,
+  hiddenChoices,
+  command,
+  name,
+  option,
+  part,
+  path,
+  soon,
+} from './markup.ts';
 import { adviceOf, atLeast, verdictOf } from './verdict.ts';
 import type { Advice } from '../words/advice.ts';
 
@@ -149,14 +160,31 @@ function renderGroup(
       ${files.map(
         ({ source, path: file }) =>
           html`<li>
-            <a href="/?${new URLSearchParams({ file: placeOf(source, file) }).toString()}#explained"
-              >${path(placeOf(source, file))}</a
-            >
+            <a href="${fileAddress(source, file)}">${path(placeOf(source, file))}</a>
             ${mayAct ? actionButton('Retry', { kind: 'retry', source, path: file }) : html``}
           </li>`,
       )}
     </ul>
-    ${andMore(group.files.length - files.length, 'more file')}
+    ${renderMore(first, group.files.length - files.length)}
     ${advice.text === known ? html`` : renderAdvice(advice, commandEnd)}
   </details>`;
 }
+
+/** Leads to the list of these files, and of others in the same state. */
+function renderMore({ kind, retry }: Failing, count: number): Html {
+  if (count === 0) return html``;
+  const state = retry === 'ask' ? 'unconfirmed' : GROUP_OF_KIND[kind];
+  return html`<p class="soft">
+    … and <a href="${filesAddress({ state })}">${countText(count, 'more file')}</a>
+  </p>`;
+}
+
+const GROUP_OF_KIND: Readonly<Record<Failing['kind'], FileGroup>> = {
+  failed: 'failed',
+  sending: 'sending',
+  refused: 'refused',
+  refuse: 'refused',
+  unsearchable: 'unsearchable',
+  problem: 'problem',
+  pending: 'waiting',
+};

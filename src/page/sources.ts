@@ -2,8 +2,10 @@ import { HALT_TRAITS } from '../domain/guard.ts';
 import { bytesText, countText, durationText } from '../service/amounts.ts';
 import type { SourceStatus } from '../domain/status.ts';
 import { html, type Html } from './html.ts';
-import { describeOthers, describeWords } from '../words/status.ts';
+import { describeOthers, type CountWords } from '../words/files.ts';
+import { describeWords } from '../words/status.ts';
 import type { PageFacts, SourceFacts } from './facts.ts';
+import { filesAddress } from './files-query.ts';
 import { actionButton, name, part, path, pathList, soon } from './markup.ts';
 import { approvalEffect } from '../words/asked.ts';
 import { verdictOf } from './verdict.ts';
@@ -14,7 +16,8 @@ export function renderSources(facts: PageFacts, mayAct: boolean): Html {
   const content = html`<ul class="cards">
     ${cards}
   </ul>`;
-  return part('sources', 'Sources', countText(sources.length, 'source'), content);
+  const note = html`${countText(sources.length, 'source')} · <a href="/files">all files</a>`;
+  return part('sources', 'Sources', note, content);
 }
 
 function renderSource(status: SourceStatus, facts: PageFacts, mayAct: boolean): Html {
@@ -23,6 +26,12 @@ function renderSource(status: SourceStatus, facts: PageFacts, mayAct: boolean): 
   const words = facts.isAsked ? describeWords(status) : [];
   const sending = facts.running.outage ? 'waiting for the platform' : 'being sent';
   const others = describeOthers(status, sending);
+  // The list has only what this host syncs.
+  const isListed = source !== undefined && status.syncedBy === undefined;
+  const listed = ({ group, text }: CountWords): Html =>
+    isListed && group !== null
+      ? html`<a href="${filesAddress({ source: status.name, state: group })}">${text.toLowerCase()}</a>`
+      : html`${text.toLowerCase()}`;
   const expiry =
     status.nextExpiry === null
       ? html``
@@ -38,7 +47,8 @@ function renderSource(status: SourceStatus, facts: PageFacts, mayAct: boolean): 
       <div>
         <dt>In sync</dt>
         <dd>
-          <strong>${countText(files, 'file')}</strong>, ${bytesText(bytes)}
+          <strong>${listed({ group: files === 0 ? null : 'in-sync', text: countText(files, 'file') })}</strong
+          >, ${bytesText(bytes)}
           ${words.length === 0 ? html`` : html`<span class="soft">(${words.join(', ')})</span>`}
         </dd>
       </div>
@@ -47,7 +57,7 @@ function renderSource(status: SourceStatus, facts: PageFacts, mayAct: boolean): 
           ? html``
           : html`<div>
               <dt>Other files</dt>
-              <dd>${others.join(', ').toLowerCase()}</dd>
+              <dd>${others.map((one, index) => html`${index === 0 ? '' : ', '}${listed(one)}`)}</dd>
             </div>`
       }
       ${source === undefined ? html`` : renderPlace(source, status.syncedBy, facts)}${expiry}

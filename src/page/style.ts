@@ -52,6 +52,7 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 
 form.filter { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end; margin: 0 0 .75rem; }
 label { display: grid; gap: .2rem; color: var(--soft); font-size: .82rem; }
+form.filter label { max-width: 100%; grid-template-columns: minmax(0, auto); }
 label.wide { flex: 1 1 16rem; }
 input, select, button, textarea { font: inherit; font-size: .93rem; color: var(--ink); background: var(--card); border: 1px solid var(--edge); border-radius: .4rem; padding: .35rem .6rem; min-height: 2.25rem; max-width: 100%; }
 label input { width: 100%; }
@@ -66,6 +67,7 @@ nav.pages { display: flex; flex-wrap: wrap; gap: .3rem 1rem; padding: .7rem .1re
 [data-live-state="lost"] .live::before { content: "▲ "; color: inherit; }
 pre { margin: .2rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; font: .87em/1.45 ui-monospace, monospace; }
 
+@media (min-width: 52.01rem) { td .reason { min-width: 15rem; } }
 @media (max-width: 52rem) {
   header, main { padding-left: 1rem; padding-right: 1rem; }
   header { padding-top: 1.25rem; }
@@ -144,6 +146,8 @@ ol.events { max-height: 26rem; overflow: auto; padding: .5rem 0; font-size: .9re
 ol.events > li { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: .8rem; padding: .15rem 1.1rem; }
 ol.events time { color: var(--soft); } ol.events span { overflow-wrap: anywhere; white-space: pre-wrap; }
 ol.events .error span { color: var(--bad); } ol.events .warning strong { color: var(--wait); }
+dl.file { grid-template-columns: 7rem minmax(0, 1fr); align-items: baseline; } button.copy { min-height: 1.6rem; padding: .05rem .5rem; font-size: .8rem; margin-left: .3rem; }
+details.pad { padding-top: 0; }
 #explained pre { padding: .8rem 1.1rem; margin: 0; }
 @media (max-width: 40rem) {
   header.top { gap: .2rem .8rem; } form.search { width: 100%; flex-wrap: nowrap; } form.search input { flex: 1; width: auto; min-width: 0; }

@@ -49,7 +49,7 @@ const WRONG_SECRET = 'That is not the secret that service.control names.';
 const SIGNED_OUT = 'You are signed out, so nothing was done.';
 const OTHER_SESSION = 'This page was from an earlier session, so nothing was done. Try again.';
 
-/** The page at `/`, its events at `/events`, and its actions: `POST /session` and `POST /control`. */
+/** The page at `/`, its events at `/events`, a list of files at `/files`, and its actions: `POST /session` and `POST /control`. */
 export class PageSite {
   readonly #page: PageSource;
   readonly #ports: SitePorts;
@@ -92,6 +92,10 @@ export class PageSite {
         return isRead
           ? await this.#show(request)
           : refuse(405, '/ takes GET and HEAD', { allow: 'GET, HEAD' });
+      case '/files':
+        return isRead
+          ? await this.#list(request)
+          : refuse(405, '/files takes GET and HEAD', { allow: 'GET, HEAD' });
       case '/events':
         return isRead
           ? this.#stream(request)
@@ -114,6 +118,13 @@ export class PageSite {
     const document = await this.#document(200, request, access);
     if (session !== null && request.method === 'GET') session.notice = null;
     return document;
+  }
+
+  async #list({ query }: SiteRequest): Promise<SiteAnswer> {
+    const body = await this.#page.files(query);
+    return body === null
+      ? refuse(503, 'too many lists are being made', { 'retry-after': '5' })
+      : { kind: 'whole', status: 200, headers: this.#documentHeaders(), body };
   }
 
   #stream(request: SiteRequest): SiteAnswer {
@@ -210,16 +221,19 @@ export class PageSite {
     access: PageAccess,
     more: Readonly<Record<string, string>> = {},
   ): Promise<SiteAnswer> {
-    const headers = {
+    const headers = { ...this.#documentHeaders(), ...more };
+    // Any website can make its visitors load this page, again and again.
+    const mayAsk = originOf(asked) !== 'foreign';
+    return { kind: 'whole', status, headers, body: await this.#page.document(query, access, mayAsk) };
+  }
+
+  #documentHeaders(): Record<string, string> {
+    return {
       ...SHIELDS,
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': this.#page.policy,
       'x-frame-options': 'DENY',
-      ...more,
     };
-    // Any website can make its visitors load this page, again and again.
-    const mayAsk = originOf(asked) !== 'foreign';
-    return { kind: 'whole', status, headers, body: await this.#page.document(query, access, mayAsk) };
   }
 }
 

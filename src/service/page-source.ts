@@ -1,6 +1,8 @@
 export interface PageSource {
   /** Returns the whole HTML document for a query. `mayAsk`: the platform may be asked for it. */
   readonly document: (query: URLSearchParams, access: PageAccess, mayAsk: boolean) => Promise<string>;
+  /** Returns the HTML document of a list of files; `null`: too many are being made. */
+  readonly files: (query: URLSearchParams) => Promise<string | null>;
   /**
    * Returns the markup of the changing parts by element id, the same for everybody with this query. Never contains
    * the token of a session.

@@ -55,12 +55,12 @@ export class FileReader {
     return row === undefined ? null : toRecord(row);
   }
 
-  /** The records of a source in path order. */
-  records(target: number, source: string): RecordCursor {
+  /** The records of a source in path order, after a path. */
+  records(target: number, source: string, afterPath = ''): RecordCursor {
     const page = `SELECT * FROM file WHERE target = ? AND source = ? AND (path, key) > (?, ?)
       ORDER BY path, key LIMIT ${PAGE_ROWS}`;
     return new PageCursor((after) =>
-      this.#records(page, target, source, after?.path ?? '', after?.key ?? ''),
+      this.#records(page, target, source, after?.path ?? afterPath, after?.key ?? HIGHEST_KEY),
     );
   }
 

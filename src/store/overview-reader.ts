@@ -1,6 +1,7 @@
 import type { Doings, Failure } from '../domain/status.ts';
 import { IS_PUT_AWAY, REMOVAL_FAILED, REMOVAL_IS_DUE } from './file-reader.ts';
-import { reasonOf } from './problems.ts';
+import { PAGE_ROWS, PageCursor } from './page-cursor.ts';
+import { reasonOf, type Problem } from './problems.ts';
 import { type Query, isMoment, isText, mustMakeSense } from './database.ts';
 
 /** Counts the files of a source at a target. */
@@ -135,6 +136,20 @@ export class OverviewReader {
         source as string,
         { refuse: refuse as number, problem: problem as number, pending: pending as number },
       ]),
+    );
+  }
+
+  /** The problems of a source's files in path order, after a path. */
+  problemsOf(source: string, afterPath: string): PageCursor<Problem, Pick<Problem, 'path'>> {
+    return new PageCursor((after) =>
+      this.#query(
+        `SELECT path, key, kind, reason FROM problem WHERE source = ? AND path > ? AND path <> '.'
+         ORDER BY path LIMIT ${PAGE_ROWS}`,
+        ...[source, after?.path ?? afterPath],
+      ).map(([path, key, kind, reason]) => {
+        mustMakeSense(isText(path) && (key === null || isText(key)) && isText(kind));
+        return { source, path, key, kind, reason: reasonOf(reason, 'problem') } as Problem;
+      }),
     );
   }
 

@@ -9,14 +9,14 @@ export function describeExplanation(explanation: Explanation, isAsked: boolean):
   const lines = [
     `File:    ${shown(placeOf(source, path))}`,
     `Key:     ${shown(key)} (bot ${shown(botId)})`,
-    `Rules:   ${rules.length === 0 ? 'none matches' : rules.map(({ rule, match }) => `rules[${rule}] (${match.join(', ')})`).join(', ')}`,
+    `Rules:   ${describeRules(rules)}`,
   ];
   if (record === null) lines.push('Record:  none');
   else {
-    lines.push(`Record:  ${describeState(record.state)}, since ${record.changedAt}`);
+    lines.push(`Record:  ${describeRecordState(record.state)}, since ${record.changedAt}`);
     if (record.sha256 !== null) lines.push(`         content ${record.sha256} (SHA-256)`);
     if (record.expiresAt !== null) lines.push(`         expires at ${record.expiresAt}`);
-    if (record.differs !== null) lines.push(`         ${DIFFERS[record.differs]}`);
+    if (record.differs !== null) lines.push(`         ${DIFFERENCE_WORDS[record.differs]}`);
     if (record.failure !== null) lines.push(`         ${shown(record.failure)}`);
     if (record.state === 'synced' && isAsked) lines.push(...describeWord(record.platform));
   }
@@ -29,8 +29,13 @@ export function describeExplanation(explanation: Explanation, isAsked: boolean):
   return lines;
 }
 
+export function describeRules(rules: Explanation['rules']): string {
+  if (rules.length === 0) return 'none matches';
+  return rules.map(({ rule, match }) => `rules[${rule}] (${match.join(', ')})`).join(', ');
+}
+
 /** Describes a recorded state: `synced`, or `synced, removed` for a file that is no longer in its source. */
-function describeState(written: string): string {
+export function describeRecordState(written: string): string {
   const [state = '', absence] = written.split(', ');
   const known = STATES[state] ?? state;
   return absence === undefined ? known : `${known}; ${ABSENCES[absence] ?? absence}`;
@@ -49,12 +54,16 @@ const ABSENCES: Readonly<Record<string, string>> = {
 };
 
 /** Describes the platform's status of the file, and when it was asked. */
-function describeWord({ verdict, askedAt, nextAskAt }: PlatformWord): string[] {
-  const isWaiting = verdict === null && nextAskAt !== null;
-  const said = isWaiting ? 'has not confirmed it yet' : SAID[verdict ?? 'unknown'];
+function describeWord(word: PlatformWord): string[] {
+  const { askedAt, nextAskAt } = word;
   const asked = askedAt === null ? 'not checked yet' : `last checked at ${askedAt}`;
   const next = nextAskAt === null ? '' : `, next check at ${nextAskAt}`;
-  return [`Platform: ${said} (${asked}${next})`];
+  return [`Platform: ${describePlatformStatus(word)} (${asked}${next})`];
+}
+
+/** Returns the rest of a sentence that begins with "the platform". */
+export function describePlatformStatus({ verdict, nextAskAt }: PlatformWord): string {
+  return verdict === null && nextAskAt !== null ? 'has not confirmed it yet' : SAID[verdict ?? 'unknown'];
 }
 
 const SAID: Readonly<Record<Verdict | 'unknown', string>> = {
@@ -64,13 +73,15 @@ const SAID: Readonly<Record<Verdict | 'unknown', string>> = {
   unknown: 'accepted it; not confirmed (the platform cannot be asked)',
 };
 
-const DIFFERS: Readonly<Record<NonNullable<NonNullable<Explanation['record']>['differs']>, string>> = {
+export const DIFFERENCE_WORDS: Readonly<
+  Record<NonNullable<NonNullable<Explanation['record']>['differs']>, string>
+> = {
   content: 'verification found that the platform does not have it as it was sent',
   facts: 'verification found other tags, metadata, policies or expiry on the platform',
   replaced: "verification found somebody else's file under its key",
 };
 
-function describeAction(action: Explanation['action']): string {
+export function describeAction(action: Explanation['action']): string {
   switch (action) {
     case 'upload':
       return 'uploads it';

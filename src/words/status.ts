@@ -17,6 +17,7 @@ import type {
   Trouble,
 } from '../domain/status.ts';
 import { escapeControls as shown } from '../domain/escape.ts';
+import { describeOthers } from './files.ts';
 import { describeHead, type HeadWords } from './head.ts';
 import { describeDone } from './pass.ts';
 import { counted, describeSpan } from './quantity.ts';
@@ -88,7 +89,7 @@ function describeSource(
   const parts = [
     ...(source.syncedBy === undefined ? [] : [`synced by ${shown(source.syncedBy)}`]),
     `${counted(files, 'file')} in sync, ${prettyBytes(bytes)}${words.length === 0 ? '' : ` (${words.join(', ')})`}`,
-    ...describeOthers(source, sending),
+    ...describeOthers(source, sending).map(({ text }) => text),
     ...expiry,
   ];
   const advice =
@@ -97,23 +98,6 @@ function describeSource(
       : `; if that is right, run: ${howToApprove(name)}`;
   const halts = halted === null ? [] : [`  ${paint('halted', 'HALTED')}: ${shown(`${halted}${advice}`)}`];
   return [`${shown(name)}: ${parts.join('; ')}`, ...halts];
-}
-
-/** Returns the counts of a source's files that are not simply in sync. `sending`: the words for files being sent. */
-export function describeOthers(source: SourceStatus, sending: string): string[] {
-  const counts: readonly (readonly [number, string])[] = [
-    [source.unconfirmed, 'being indexed or not confirmed yet'],
-    [source.sending, sending],
-    [source.pending, 'waiting'],
-    [source.failed, 'failed'],
-    [source.refused, 'refused'],
-    [source.problems, source.problems === 1 ? 'problem' : 'problems'],
-    [source.unsearchable, 'NOT SEARCHABLE'],
-    [source.toRemove, 'to remove from the platform'],
-    [source.kept, 'kept on the platform (no longer synced)'],
-    [source.expiring, 'COULD NOT BE RENEWED IN TIME'],
-  ];
-  return counts.flatMap(([count, what]) => (count > 0 ? [`${count.toLocaleString('en')} ${what}`] : []));
 }
 
 /** Returns the counts of a source's synced files by their status on the platform. */

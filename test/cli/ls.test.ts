@@ -26,8 +26,8 @@ test('files are listed with what is known of them, by what is asked for', async 
     'a.md',
     'i.md',
     'kept.md',
-    'sub/b.md',
     'long.md',
+    'sub/b.md',
   ]);
   expect(await list(site, 'sub/**')).toHaveLength(1);
   for (const more of [[], ['--json']])
@@ -46,6 +46,18 @@ test('files are listed with what is known of them, by what is asked for', async 
   const mark = markOf(createHash('sha256').update('x').digest(), 'docs');
   await putAs(site, 'orphan.md', 'x', { metadata: { botsync: mark } });
   expect(await list(site, '--orphans')).toEqual(['orphan.md gone orphan']);
+});
+
+test('a file that the platform has, and that may not be sent since it changed, is not in sync', async () => {
+  const site = await createSite({ limits: { fileBytes: 10 } }, {}, 'auto');
+  for (const name of ['a.md', 'b.md', 'c.md']) site.write(`docs/${name}`, name);
+  await site.sync();
+  site.write('docs/b.md', 'much too large');
+  await site.sync();
+  const failed = await run(site.directory, ['ls', '--failed'], site.env);
+  expect(failed.stdout).toMatch(
+    /^stored +docs\/b\.md {2}\(4 B; 14 bytes are more than limits\.fileBytes \(10\)\)\n$/u,
+  );
 });
 
 test('before the first pass there is no list, and the command that makes one is named', async () => {

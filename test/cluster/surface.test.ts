@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { SyncDaemon } from '../../src/run/botsync.ts';
+import { openSync, type SyncDaemon } from '../../src/run/botsync.ts';
 import { NOBODY_LISTENS } from '../../src/service/systemd-notify.ts';
 import { standingOf } from '../../src/sync/plan/standing.ts';
 import { type Known, type Running } from '../../src/domain/status.ts';
@@ -112,6 +112,32 @@ describe('what hosts of a cluster answer', () => {
     expect(one.log.filter((line) => line === unread)).toHaveLength(3);
     expect(one.log.filter((line) => line.startsWith('another host asked'))).toHaveLength(2);
     expect(await standing(one)).toBe('0');
+  });
+
+  test('the list of files has those that the host syncs, and says so', async () => {
+    const hosts = await createHosts(server);
+    hosts.write('docs/a.md', 'first');
+    const listed = async (name: string): Promise<() => Promise<string>> => {
+      const host = hosts.host(name, { config: { service: { listen: '127.0.0.1:0' } } });
+      let address = '';
+      const note = (message: string, fields: object = {}): void => {
+        if (message === 'listening' && 'address' in fields) address = String(fields.address);
+      };
+      const sync = openSync({
+        config: join(host.directory, 'botsync.json'),
+        env: host.env,
+        log: { debug: note, info: note, warn: note, error: note },
+      });
+      onTestFinished(() => sync[Symbol.asyncDispose]());
+      await sync.start();
+      await expect.poll(() => address, POLL).not.toBe('');
+      return async () => await (await fetch(`http://${address}/files`)).text();
+    };
+    const holder = await listed('web1');
+    await expect.poll(holder, POLL).toMatch(/syncs now:\s*<bdi>docs<\/bdi>[^]*>docs\/a\.md</u);
+    const standby = await listed('web2');
+    await expect.poll(standby, POLL).toMatch(/syncs now:\s*none\.[^]*No file is/u);
+    expect(await standby()).not.toContain('a.md');
   });
 
   test('metrics say what a host holds, took and lost, and how it fares with the database', async () => {

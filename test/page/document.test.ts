@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { renderDocument, renderParts } from '../../src/page/document.ts';
 import { readPageQuery } from '../../src/page/facts.ts';
+import type { FileAnswer } from '../../src/page/file.ts';
+import type { FileKey } from '../../src/domain/key.ts';
 import type { ClusterFacts } from '../../src/domain/cluster-status.ts';
 import { HALT, at, factsOf, hostOf, NOW_MS, unitOf, type Scene } from './facts.ts';
 
@@ -21,6 +23,31 @@ function read(id: string, scene: Scene, { search = '', mayAct = false } = {}): s
     .replace(/\s+/gu, ' ')
     .replace(/&#(\d+);/gu, (_, code: string) => String.fromCharCode(Number(code)))
     .trim();
+}
+
+/** An answer about a file where every text is this one. */
+function explained(text: string): FileAnswer {
+  return {
+    ...{ kind: 'explained', file: text, fileId: text, isAsked: true, now: text },
+    explanation: {
+      ...{ source: text, path: text, key: text, botId: text, rules: [{ rule: 0, match: [text] }] },
+      upsert: {
+        key: text as FileKey,
+        size: 1,
+        contentType: text,
+        index: true,
+        tags: {},
+        metadata: {},
+        accessPolicies: [],
+      },
+      record: {
+        ...{ state: 'synced', sha256: text, expiresAt: at(60), failure: text, changedAt: at(-60) },
+        platform: { verdict: null, sentAt: at(-50), askedAt: at(-5), nextAskAt: at(5) },
+        differs: 'content',
+      },
+      ...{ action: 'none', reason: text, fix: text },
+    },
+  };
 }
 
 const HOSTILE = [
@@ -64,14 +91,13 @@ test.each(HOSTILE)('the name %j stays a name wherever it stands', (name) => {
   const plain: Scene = {
     ...JSON.parse(JSON.stringify(scene).replaceAll(JSON.stringify(name).slice(1, -1), 'name')),
   } as Scene;
-  const answer = { kind: 'explained', lines: [name] } as const;
   const query = { file: name, source: name, kind: name, text: name, event: '', span: '24h' } as const;
-  const written = renderDocument(factsOf(scene), query, { kind: 'locked', notice: name }, answer);
+  const written = renderDocument(factsOf(scene), query, { kind: 'locked', notice: name }, explained(name));
   const harmless = renderDocument(
     factsOf(plain),
     { file: 'name', source: 'name', kind: 'name', text: 'name', event: '', span: '24h' },
     { kind: 'locked', notice: 'name' },
-    { kind: 'explained', lines: ['name'] },
+    explained('name'),
   );
   // It adds no element and no attribute, and no control character to what is shown.
   expect(written.match(/<[a-z!/]/giu)?.length).toBe(harmless.match(/<[a-z!/]/giu)?.length);
@@ -98,7 +124,7 @@ test('a source says where it is, how it stands, and what a halt would remove', (
   expect(read('sources', { sources: two })).toContain('Halted: it is empty');
   expect(text).toContain('102 files would be removed from the platform a.md b.md … and 100 more');
   expect(text).toContain('1,204 files , 3.4 MB (1,204 searchable)');
-  expect(text).toContain('2 failed, 102 to remove from the platform');
+  expect(text).toContain('2 failed , 102 to remove from the platform');
   expect(text).toContain('bot-1 , keys begin with kb/ Watching 3 directories');
   expect(text).toMatch(/old no longer configured .*7 kept on the platform \(no longer synced\)$/u);
 });

@@ -35,6 +35,18 @@ describe('the page', () => {
     expect(head.headers['content-length']).toBe(answer.headers['content-length']);
   });
 
+  test('has a list of files, as well kept from others, of which only so many are made at a time', async () => {
+    const { send } = await createSiteWorld(null);
+    const { headers } = await send('GET', '/');
+    const list = await send('GET', '/files?state=kept');
+    expect(list).toMatchObject({ status: 200, body: '<!doctype html><p>state=kept</p>' });
+    for (const shield of ['content-security-policy', 'x-frame-options', 'referrer-policy', 'cache-control'])
+      expect(list.headers[shield]).toBe(headers[shield]);
+    expect(await send('GET', '/files?busy')).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+    expect(await send('POST', '/files')).toMatchObject({ status: 405 });
+    expect(await send('GET', '/files', { host: 'evil.example' })).toMatchObject({ status: 421 });
+  });
+
   test('asks the platform for nobody whom another page sent', async () => {
     const { send } = await createSiteWorld(null);
     for (const headers of [

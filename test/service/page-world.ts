@@ -92,6 +92,7 @@ export async function createSiteWorld(
       const words = { query: query.toString(), ...access, ...(!mayAsk && { mayAsk }) };
       return Promise.resolve(`<!doctype html><pre>${JSON.stringify(words)}</pre>`);
     },
+    files: (query) => Promise.resolve(query.has('busy') ? null : `<!doctype html><p>${query.toString()}</p>`),
     parts: (query, mayAct) => {
       made.push(`${mayAct ? 'act' : 'look'} ${query.toString()}`.trim());
       return Promise.resolve(new Map(parts));

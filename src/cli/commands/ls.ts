@@ -4,9 +4,9 @@ import { placeOf } from '../../words/place.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { Config } from '../../config/config.ts';
 import type { StateReader } from '../../store/state-reader.ts';
-import { type RelativePath, fileKey } from '../../domain/key.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import { listFiles, type FileEntry, type PlatformState } from '../../sync/plan/list-files.ts';
+import type { FileGroup } from '../../domain/status.ts';
+import { listFiles, type FileEntry, type ListedFile } from '../../sync/plan/list-files.ts';
 import { Turns } from '../../sync/plan/turns.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
@@ -50,16 +50,8 @@ async function withOrphans(
   }
 }
 
-/** States that are not in sync. */
-const FAILED = new Set<PlatformState>([
-  'failed',
-  'refused',
-  'unsearchable',
-  'different',
-  'replaced',
-  'none',
-  'sending',
-]);
+/** Groups of files that are not in sync. */
+const FAILED = new Set<FileGroup>(['sending', 'waiting', 'failed', 'refused', 'problem', 'unsearchable']);
 
 /** `botsync ls`: files with their state here and on the platform. Returns the exit code; throws `UsageError`. */
 export async function ls(options: LsOptions): Promise<number> {
@@ -73,13 +65,13 @@ export async function ls(options: LsOptions): Promise<number> {
     matched += 1;
     return true;
   };
-  const isWanted = (entry: FileEntry): boolean =>
-    isMatch(entry.path) &&
+  const isWanted = ({ place, platform, group, entry }: ListedFile): boolean =>
+    isMatch(place.path) &&
     (!(kept || failed || unindexed || toRemove) ||
-      (kept && entry.platform === 'kept') ||
-      (failed && FAILED.has(entry.platform)) ||
-      (unindexed && entry.isUnindexed) ||
-      (toRemove && entry.platform === 'to-remove'));
+      (kept && platform === 'kept') ||
+      (failed && FAILED.has(group)) ||
+      (unindexed && entry().isUnindexed) ||
+      (toRemove && platform === 'to-remove'));
   const name = platformName(options, config);
   const isOrphansOnly = orphans && !(kept || failed || unindexed || toRemove);
   if (!isOrphansOnly)
@@ -88,9 +80,9 @@ export async function ls(options: LsOptions): Promise<number> {
       const nowMs = Date.now() + reader.platformAheadMs();
       const sources = findSources(config, name);
       let isEmpty = true;
-      for (const entry of listFiles({ config, platformName: name, sources, state: reader, nowMs })) {
+      for (const listed of listFiles({ config, platformName: name, sources, state: reader, nowMs })) {
         isEmpty = false;
-        if (isWanted(entry)) show(entry, isUnderOwnKey(entry, config), options.json);
+        if (isWanted(listed)) show(listed.entry(), options.json);
         const turn = turns.step();
         if (turn !== null) await turn;
       }
@@ -122,17 +114,7 @@ function printHalts({ sources }: Config, state: StateReader): void {
   }
 }
 
-/** Returns whether a file has the key and the bot of the current configuration. */
-function isUnderOwnKey({ source, path, key, botId }: FileEntry, { sources }: Config): boolean {
-  const own = sources.find(({ name }) => name === source);
-  return (
-    own === undefined ||
-    key === null ||
-    (own.botId === botId && fileKey(own.keyPrefix, path as RelativePath) === key)
-  );
-}
-
-function show(entry: FileEntry, isUnderOwnKey: boolean, json: boolean): void {
+function show(entry: FileEntry, json: boolean): void {
   const { source, path, key, botId, local, platform, bytes, expiresAt, reason } = entry;
   if (json) {
     printJson({ kind: 'file', source, path, key, botId, local, platform, bytes, expiresAt, reason });
@@ -140,7 +122,7 @@ function show(entry: FileEntry, isUnderOwnKey: boolean, json: boolean): void {
   }
   const about = [
     prettyBytes(bytes),
-    ...(isUnderOwnKey ? [] : [`key ${key ?? ''} of ${botId}`]),
+    ...(entry.isUnderOwnKey ? [] : [`key ${key ?? ''} of ${botId}`]),
     ...(local === 'gone' ? ['no local file'] : []),
     ...(expiresAt === null ? [] : [`until ${expiresAt}`]),
     ...(reason === null ? [] : [reason]),

@@ -95,8 +95,14 @@ async function findKept(loaded: LoadedConfig, options: PruneOptions): Promise<Ke
     });
     let left = -kept.reduce((sum, { files }) => sum + files.length, 0);
     const nowMs = Date.now() + reader.platformAheadMs();
-    for (const { platform, path } of listFiles({ config, platformName: name, sources, state: reader, nowMs }))
-      if (platform === 'kept' && matches(path)) left += 1;
+    for (const { platform, place } of listFiles({
+      config,
+      platformName: name,
+      sources,
+      state: reader,
+      nowMs,
+    }))
+      if (platform === 'kept' && matches(place.path)) left += 1;
     if (left > 0)
       printError(
         `${countText(left, 'kept file')} will stay: in the directory again, or at a bot that the configuration no longer names`,

@@ -1,6 +1,9 @@
+import pLimit from 'p-limit';
 import { listener, type Emit } from '../../../sync/events.ts';
 import { renderDocument, renderParts } from '../../../page/document.ts';
 import { readPageQuery, type PageFacts, type PageQuery } from '../../../page/facts.ts';
+import { readFilesQuery } from '../../../page/files-query.ts';
+import { renderFiles } from '../../../page/files.ts';
 import { spanMsOf } from '../../../page/history.ts';
 import type { Usages } from '../../../domain/usage.ts';
 import type { BotSummary } from '../../../platform/resources.ts';
@@ -15,6 +18,7 @@ import type { DaemonAnswers } from '../answers.ts';
 import { DaemonNews } from '../daemon-news.ts';
 import { explainForPage, FileQuestions } from './explain-file.ts';
 import { gatherFacts } from './page-facts.ts';
+import { heldBy, listForPage } from './list-for-page.ts';
 import { RecentEvents } from './recent-events.ts';
 import { RecentAnswer } from './recent-answer.ts';
 import type { SitePorts } from '../../../service/page-site.ts';
@@ -26,6 +30,9 @@ const BUSY_MS = 1000;
 
 /** Interval for asking other hosts of a cluster while the page is open, milliseconds. */
 const HOSTS_MS = 3000;
+
+/** Maximum number of lists that wait until another is made. */
+const LISTS_WAITING = 10;
 
 /** Times for which answers of the platform are reused, milliseconds. */
 const USAGE_KEPT_MS = 15 * 60_000;
@@ -50,6 +57,7 @@ export class DaemonPage implements PageSource {
   readonly #usage: RecentAnswer<Usages>;
   readonly #bots: RecentAnswer<readonly BotSummary[]>;
   readonly #questions = new FileQuestions(() => performance.now());
+  readonly #lists = pLimit(1);
   readonly #subscribers = new Set<() => void>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -92,6 +100,15 @@ export class DaemonPage implements PageSource {
             this.#questions.ask(botId, key, catalog, this.#tally.inFlightCount > 0);
     const answer = query.file === '' ? null : await explainForPage(query.file, target, daemonState(), ask);
     return renderDocument(this.#facts(query), query, access, answer);
+  };
+
+  files = async (params: URLSearchParams): Promise<string | null> => {
+    if (this.#lists.pendingCount >= LISTS_WAITING) return null;
+    const query = readFilesQuery(params);
+    const { target, daemonState } = this.#input;
+    await daemonState().cluster?.look();
+    const page = await this.#lists(() => listForPage(query, target, () => heldBy(daemonState())));
+    return renderFiles(this.#facts(readPageQuery(params)), query, page);
   };
 
   parts = (params: URLSearchParams, mayAct: boolean): Promise<ReadonlyMap<string, string>> => {

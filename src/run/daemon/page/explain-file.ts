@@ -1,30 +1,30 @@
 import { join } from 'node:path';
-import type { FileAnswer } from '../../../page/document.ts';
+import type { FileAnswer } from '../../../page/file.ts';
 import { explain } from '../../../sync/plan/explain.ts';
 import { explainUnseen } from '../../../sync/plan/explanation.ts';
 import { findFile, type LocatedFile } from '../../../sync/sources/find-file.ts';
-import { findSources, type FoundSource } from '../../../sync/sources/source.ts';
-import { describeExplanation } from '../../../words/explanation.ts';
+import { findSources, targetOf, type FoundSource } from '../../../sync/sources/source.ts';
 import { platformName, type RunTarget } from '../../run-base.ts';
 import type { DaemonState } from '../daemon-state.ts';
+import type { FileKey } from '../../../domain/key.ts';
 import type { FileCatalog, CatalogFile } from '../../../domain/file-catalog.ts';
 import { bytesText } from '../../../service/amounts.ts';
 
 /**
- * Explains a file as `botsync explain` does, with the platform's current answer. Throws `StateFileError`.
+ * Explains a file as `botsync explain` does, with its id and the platform's current answer. Throws `StateFileError`.
  *
  * @param written - an absolute path, or a source's name and the path in it.
  * @param ask - asks the platform about a key of a bot and returns a line; `null`: the platform is not asked.
  */
 export async function explainForPage(
   written: string,
-  target: RunTarget,
+  run: RunTarget,
   { loaded, running, state }: Pick<DaemonState, 'loaded' | 'running' | 'state'>,
   ask: ((botId: string, key: string) => Promise<string> | string) | null,
 ): Promise<FileAnswer> {
   if (state === null) return { kind: 'unknown', reason: 'The state file is not open.' };
   const { config } = loaded;
-  const name = platformName(target, config);
+  const name = platformName(run, config);
   const sources = findSources(config, name);
   const located = locate(written, sources);
   if (located === null) {
@@ -40,11 +40,15 @@ export async function explainForPage(
     found.kind === 'missing'
       ? explainUnseen(found, path, { config, state: known, platformName: name })
       : explain(found.source, path, { config, sources, state: known, nowMs: Date.now() });
-  const isAsked = config.platform.operations !== 'specified';
-  const lines = describeExplanation(explanation, isAsked);
-  if (ask === null || explanation.record === null) return { kind: 'explained', lines };
-  const now = await ask(explanation.botId, explanation.key);
-  return { kind: 'explained', lines: [...lines, `Now:     ${now}`] };
+  const target = known.targetId(targetOf(config, found.config, name));
+  const { botId, key, record } = explanation;
+  return {
+    ...{ kind: 'explained', explanation },
+    file: join(found.config.directory, path),
+    fileId: record === null ? null : (known.find({ target, key: key as FileKey })?.remoteId ?? null),
+    isAsked: config.platform.operations !== 'specified',
+    now: ask === null || record === null ? null : await ask(botId, key),
+  };
 }
 
 function locate(written: string, sources: readonly FoundSource[]): LocatedFile | null {
