@@ -21,6 +21,7 @@ const calm: Overview = {
   },
   sinceLastPass: { sent: 0, sentBytes: 0, updated: 0, removed: 0, failed: 0, last: null },
   lastVerification: null,
+  pause: null,
 };
 const daemon: Runner = {
   ...{ command: 'sync', pid: 12, since: at(-7_200_000) },

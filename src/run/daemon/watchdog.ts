@@ -59,6 +59,7 @@ export class Watchdog {
     if (this.#pause !== null)
       this.#metrics.pauseWentOn(this.#pause.reason, (nowMs - this.#pause.countedUntilMs) / 1000);
     if (reason !== null && reason !== this.#pause?.reason) this.#metrics.pauseBegan(reason);
+    this.#metrics.pausedBy(reason);
     this.#pause = reason === null ? null : { reason, countedUntilMs: nowMs };
   }
 }
@@ -101,7 +102,7 @@ interface VitalsPorts {
   /** Returns the remaining pause that the platform asked for, milliseconds. */
   readonly pausedForMs: () => number;
   /** Returns `null` while no daemon runs. */
-  readonly activity: () => Pick<DaemonActivity, 'platformOutOfReach' | 'blocked'> | null;
+  readonly activity: () => Pick<DaemonActivity, 'platformOutOfReach' | 'blocked' | 'pause'> | null;
   readonly uploadSettings: () => Pick<Config['upload'], 'stallTimeoutMs' | 'maxBytesPerSecond'>;
 }
 
@@ -135,6 +136,7 @@ export class DaemonVitals {
   /** Why nothing is sent at the moment; `null`: something may be. */
   get pausedBy(): PauseReason | null {
     const activity = this.#ports.activity();
+    if (activity !== null && activity.pause !== null) return 'command';
     if (this.#isAskedToPause) return 'asked';
     if (activity?.platformOutOfReach === true) return 'outage';
     return activity !== null && activity.blocked !== null ? 'blockade' : null;

@@ -19,6 +19,7 @@ const calm: Overview = {
   lastPass: passOf(0),
   sinceLastPass: null,
   lastVerification: null,
+  pause: null,
 };
 const failed: NotInSync = {
   ...{ source: 'docs', path: 'a', key: 'a', kind: 'failed', reason: '503 Unavailable' },
