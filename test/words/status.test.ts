@@ -121,6 +121,26 @@ test('a service that works with an older configuration', () => {
   expect(failed.join('\n').match(/no value/gu)).toHaveLength(1);
 });
 
+test('a pause by a command, with what waits and how it ends', () => {
+  const paused = (until: string | null): Runner => ({ ...daemon, pause: { since: at(-60_000), until } });
+  const noon = new Date(nowMs).setHours(23, 59, 0, 0);
+  const waits = { sources: [{ ...docs, pending: 11, toRemove: 1 }] };
+  const text = lines(waits, paused(new Date(noon).toISOString()));
+  expect(text.slice(0, 2)).toEqual([
+    'Service running. NOT IN SYNC',
+    'Paused until 23:59 by a command; 12 changes wait. Resume with: botsync resume -c b.json',
+  ]);
+  expect(text.join('\n')).not.toContain('Not in sync:');
+  expect(text.join('\n')).not.toContain('watching for changes');
+  expect(lines({}, paused(null)).slice(0, 2)).toEqual([
+    'Service running. In sync',
+    'Paused by a command; nothing waits. Resume with: botsync resume -c b.json',
+  ]);
+  expect(lines({}, paused(new Date(noon + 120_000).toISOString()))[1]).toMatch(
+    /^Paused until \d{4}-\d\d-\d\d 00:01 by/u,
+  );
+});
+
 test('without the service that should run, what is on record is as of its end', () => {
   const known = withRetries(calm, null, { kind: 'stopped', lastAlive: at(-180_000) });
   const words = { nowMs, nextStep: '', commandEnd: '', isAsked: true, paint: withoutColour };
