@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/load-config.ts';
 import { renderProblem } from '../../src/config/problem.ts';
 import { requirePlatform, type PlatformUse } from '../../src/config/require-platform.ts';
-import { load } from './fixture.ts';
+import { expectOk, load } from './fixture.ts';
 
 test('fills in the defaults, resolves paths, and counts durations in milliseconds', () => {
   expect(load({}).config).toEqual({
@@ -326,4 +326,24 @@ test.each<[object, object, string[]]>([
 ])('with notify %j and platform %j a real run lacks %j', (notify, platform, fields) => {
   const loaded = load({ platform: { botId: 'b', ...platform }, notify });
   expect(requirePlatform(loaded, 'notify').map(({ field }) => field)).toEqual(fields);
+});
+
+test.each<[unknown, unknown]>([
+  [null, null],
+  [5, 5],
+  ['1MB', 1_000_000],
+  ['10 MiB/s', 10_485_760],
+  [
+    { '08:00-18:00': '1MB', '22:30-06:00': 500, '18:00-22:30': '64k' },
+    [
+      { fromMinute: 480, untilMinute: 1080, bytesPerSecond: 1_000_000 },
+      { fromMinute: 1350, untilMinute: 360, bytesPerSecond: 500 },
+      { fromMinute: 1080, untilMinute: 1350, bytesPerSecond: 64_000 },
+    ],
+  ],
+  [{ '00:00-24:00': 7 }, [{ fromMinute: 0, untilMinute: 1440, bytesPerSecond: 7 }]],
+])('upload.maxBytesPerSecond: %j', (maxBytesPerSecond, meant) => {
+  const fields = { platform: { botId: 'b' }, sources: [{ directory: './d' }], upload: { maxBytesPerSecond } };
+  const { config } = expectOk(parseConfig(JSON.stringify(fields), '/etc/botsync.json'));
+  expect(config.upload.maxBytesPerSecond).toEqual(meant);
 });

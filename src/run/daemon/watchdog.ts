@@ -4,6 +4,7 @@ import type { Log } from '../../service/logger.ts';
 import type { Metrics, PauseReason } from '../../service/metrics.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
 import type { DaemonActivity } from '../../sync/events.ts';
+import { lowestRate } from '../../domain/byte-rate.ts';
 import { longestWaitMs } from '../../domain/throughput.ts';
 import { Pulse, type Stage } from '../../service/pulse.ts';
 import type { Stages } from '../../sync/pass/sync-context.ts';
@@ -146,7 +147,8 @@ export class DaemonVitals {
   get standingStill(): string[] {
     const { stallTimeoutMs, maxBytesPerSecond } = this.#ports.uploadSettings();
     // A piece of content may have to wait for the configured speed limit.
-    const pieceMs = maxBytesPerSecond === null ? 0 : (PIECE_BYTES / maxBytesPerSecond) * 1000;
+    const bytesPerSecond = lowestRate(maxBytesPerSecond);
+    const pieceMs = bytesPerSecond === null ? 0 : (PIECE_BYTES / bytesPerSecond) * 1000;
     // While a store buffers there is no visible progress; the transfer times out before it counts as a standstill.
     const longestMs = longestWaitMs(stallTimeoutMs) + stallTimeoutMs;
     return this.#pulse.standsStill(Math.max(SHORTEST_STANDSTILL_MS, longestMs, pieceMs * 3));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ByteRate } from '../../../src/domain/byte-rate.ts';
 import type { Activity } from '../../../src/domain/status.ts';
 import { DaemonVitals } from '../../../src/run/daemon/watchdog.ts';
 
@@ -12,7 +13,7 @@ const ASKED_EVERY_MS = 2000;
 
 type Paused = NonNullable<Activity['pause']>;
 
-function create(upload: { maxBytesPerSecond?: number } = {}) {
+function create(upload: { maxBytesPerSecond?: ByteRate } = {}) {
   let nowMs = 0;
   const world = {
     pausedForMs: 0,
@@ -98,8 +99,17 @@ describe('a file in hand', () => {
     expect(after(LIMIT)).toEqual(['file']);
   });
 
-  test('is given the time that our own speed limit takes', () => {
-    const { vitals, after } = create({ maxBytesPerSecond: 2000 });
+  test.each<[string, ByteRate]>([
+    ['our own speed limit', 2000],
+    [
+      'the lowest of our own speed limits',
+      [
+        { fromMinute: 0, untilMinute: 60, bytesPerSecond: 2000 },
+        { fromMinute: 60, untilMinute: 120, bytesPerSecond: 9000 },
+      ],
+    ],
+  ])('is given the time that %s takes', (_what, maxBytesPerSecond) => {
+    const { vitals, after } = create({ maxBytesPerSecond });
     vitals.stages.file.begin();
     expect(after(24 * MINUTE)).toEqual([]);
     expect(after(MINUTE)).toEqual(['file']);
