@@ -37,7 +37,9 @@ export class Pausing {
   /** Begins a pause, or changes the end of the current one. */
   pause(untilMs: number | null): Pause {
     const { state, clock } = this.#input;
-    this.#pause = { sinceMs: this.#pause?.sinceMs ?? clock.now(), untilMs };
+    const before = this.#pause;
+    if (before?.untilMs === untilMs) return before;
+    this.#pause = { sinceMs: before?.sinceMs ?? clock.now(), untilMs };
     state.savePause(this.#pause);
     this.#report(this.#pause);
     return this.#pause;

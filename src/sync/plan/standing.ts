@@ -35,7 +35,7 @@ function retryOf(
   if (retry === 'change') return { retry, retryAt: null };
   const daemon = running?.activity === undefined ? null : running;
   if (retry === 'ask') return { retry, retryAt: daemon && retryAt };
-  // What began before the pause is completed.
+  // Files that were being sent when the pause began are completed.
   if (daemon?.pause && (retry !== 'sending' || daemon.sending === 0))
     return { retry: 'resume', retryAt: daemon.pause.until };
   if (daemon?.outage) return { retry: 'outage', retryAt: daemon.outage.nextTry };
