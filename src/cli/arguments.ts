@@ -29,9 +29,9 @@ export function readGlob(place: string, text: string): (path: string) => boolean
   return (path) => matches(path.normalize('NFC'));
 }
 
-/** Reads a duration in milliseconds that a timer can wait for. Throws `UsageError`. */
-export function readWait(option: string, text: string, leastMs = 1): number {
-  return demand(option, readTimer(demand(option, readDuration(text, LONGEST_TIMER_MS, leastMs)), leastMs));
+/** Reads a duration in milliseconds, by default one that a timer can wait for. Throws `UsageError`. */
+export function readWait(option: string, text: string, leastMs = 1, mostMs = LONGEST_TIMER_MS): number {
+  return demand(option, readTimer(demand(option, readDuration(text, mostMs, leastMs)), leastMs, mostMs));
 }
 
 /** Finds the file that an argument names. Throws `UsageError`. */

@@ -10,7 +10,7 @@ import { describeNoService } from '../words/service.ts';
 import { printError } from './render/output.ts';
 
 export interface DaemonCommand {
-  readonly kind: 'approve' | 'prune' | 'reload' | 'rescan';
+  readonly kind: 'approve' | 'pause' | 'prune' | 'reload' | 'rescan' | 'resume';
   /** Those that are `null` are not sent. */
   readonly terms?: Readonly<Record<string, string | null>>;
   /** Limit on the answer, in milliseconds; exceeded only if the daemon is stopped or overloaded. */

@@ -74,6 +74,21 @@ export function addSyncCommands(parser: Argv<GlobalArguments>, run: RunCommand):
       run(async () => (await import('./commands/rescan-and-reload.ts')).rescan),
     )
     .command(
+      'pause',
+      'Make the running service hold all changes back until a time, or until botsync resume',
+      (command) =>
+        command
+          .option('for', text('How long, such as 2h or 30m; without it, until botsync resume'))
+          .example('$0 pause --for 2h', 'During a migration of the bot'),
+      run(async () => (await import('./commands/pause-and-resume.ts')).pause),
+    )
+    .command(
+      'resume',
+      'End a pause, and send what it held back',
+      (command) => command.example('$0 resume', 'Before the time of the pause is over'),
+      run(async () => (await import('./commands/pause-and-resume.ts')).resume),
+    )
+    .command(
       'reload',
       'Make the running service reload its configuration and secrets',
       (command) => command.example('$0 reload', 'After a change, where service.reloadOnChange is off'),

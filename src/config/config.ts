@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import type { ByteRate } from '../domain/byte-rate.ts';
 import type { RemovalMode } from '../domain/record.ts';
 import type { BotId } from '../domain/key.ts';
 import type { Identity } from '../domain/identity.ts';
@@ -78,8 +79,7 @@ export interface Config {
     readonly attempts: number;
     readonly stallTimeoutMs: number;
     readonly giveUpAfterMs: number;
-    /** `null`: no limit. */
-    readonly maxBytesPerSecond: number | null;
+    readonly maxBytesPerSecond: ByteRate;
     /** `null`: no limit. */
     readonly maxRequestsPerSecond: number | null;
   };

@@ -19,7 +19,7 @@ export function describeIssue(issue: Issue, value: unknown, root: SchemaNode): F
     case 'invalid_union': {
       const branches = issue.errors.filter((issues) => !issues.some(isAboutKind));
       const inner = branches.length === 1 ? (branches[0] ?? []) : [];
-      if (inner.length === 0) return [describeKind(path, found, 'a string or a list of strings', field)];
+      if (inner.length === 0) return [describeKind(path, found, kindsIn(issue.errors), field)];
       return inner.flatMap((one) => describeIssue({ ...one, path: [...path, ...one.path] }, value, root));
     }
     case 'invalid_type':
@@ -53,6 +53,13 @@ const KINDS: Readonly<Record<string, string>> = {
   object: 'an object',
   record: 'an object',
 };
+
+/** Returns the kinds of value that a field may have: "a string or a list of strings". */
+function kindsIn(errors: readonly (readonly Issue[])[]): string {
+  const expected = errors.flat().flatMap((one) => (one.code === 'invalid_type' ? [one.expected] : []));
+  const kinds = expected.map((kind) => (kind === 'array' ? 'a list of strings' : (KINDS[kind] ?? kind)));
+  return kinds.join(', ').replace(/, (?=[^,]*$)/u, ' or ');
+}
 
 function isAboutKind(issue: Issue): boolean {
   return issue.code === 'invalid_type' && issue.path.length === 0;

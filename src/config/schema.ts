@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { byteRate } from './byte-rate.ts';
 import { clusterSchema } from './cluster-schema.ts';
 import { notifySchema } from './notify-schema.ts';
 import { ruleSchema } from './rule-schema.ts';
@@ -124,11 +125,13 @@ const upload = z.strictObject({
     description:
       '"--once" gives up when the platform was unreachable for this long, for one file or for all.',
   }).prefault('2m'),
-  maxBytesPerSecond: whole({
-    description: 'Speed limit for all uploads together, bytes per second; null: no limit.',
+  maxBytesPerSecond: byteRate({
+    description:
+      'Speed limit for all uploads together, bytes per second, or limits by hours of the day (local time); null: no limit.',
+    examples: [1_000_000, '1MB', { '08:00-18:00': '1MB' }],
   })
     .nullable()
-    .default(null),
+    .prefault(null),
   maxRequestsPerSecond: whole({
     description: 'Maximum requests per second; a file takes two; null: no limit.',
   })

@@ -49,7 +49,7 @@ export type ReplacementSign = z.infer<typeof replacementSign>;
 /** Why a changed file waits. `message`: the platform's. */
 const waitCause = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('platform'), message: z.string() }),
-  z.object({ kind: z.enum(['stopped', 'not-accepting']) }),
+  z.object({ kind: z.enum(['stopped', 'paused', 'not-accepting']) }),
 ]);
 
 export type WaitCause = z.infer<typeof waitCause>;

@@ -155,6 +155,15 @@ export interface Overview {
   readonly sinceLastPass: SincePass | null;
   /** The last comparison of all files of the bots with what was sent. */
   readonly lastVerification: (Verified & { readonly finishedAt: string }) | null;
+  /** The pause of the service by a command; `null`: none. */
+  readonly pause: PauseStatus | null;
+}
+
+/** A pause of the service by a command. Times are ISO 8601. */
+export interface PauseStatus {
+  readonly since: string;
+  /** `null`: until a command ends it. */
+  readonly until: string | null;
 }
 
 /** Times are ISO 8601. */
@@ -175,6 +184,7 @@ export interface Activity {
   readonly refusal: string | null;
   /** Why the platform accepts nothing that needs storage; `null`: it does, as far as known. */
   readonly shortage: string | null;
+  readonly pause: PauseStatus | null;
   /** When the next full pass starts; `null`: now. */
   readonly nextPass: string | null;
   /** When failures are retried; `null`: now. */
@@ -196,11 +206,12 @@ export interface Running extends Partial<Activity> {
  * - `now`: at the moment.
  * - `change`: when the file or its rules change.
  * - `halt`: when its source is no longer halted.
+ * - `resume`: when the pause by a command ends, at the given time or by another command.
  * - `outage`: when the platform is reachable again, which is tried at the given time.
  * - `ask`: at the given time the platform is asked again for the status.
  * - `pass`: by a pass at the given time; without a time by the next manual pass.
  */
-export type Retry = 'now' | 'change' | 'halt' | 'outage' | 'ask' | 'pass';
+export type Retry = 'now' | 'change' | 'halt' | 'resume' | 'outage' | 'ask' | 'pass';
 
 export interface Failing extends Omit<NotInSync, 'retry'> {
   readonly retry: Retry;
@@ -222,12 +233,19 @@ export interface FailingGroup {
   readonly files: readonly Failing[];
 }
 
+/** The service is paused. `waiting`: changes that are held back. */
+export interface PausedTrouble extends PauseStatus {
+  readonly kind: 'paused';
+  readonly waiting: number;
+}
+
 /** A problem. Its consequences are part of it and are not listed separately. */
 export type Trouble =
   /** A daemon cannot use its state file. */
   | { readonly kind: 'state-file'; readonly reason: string }
   /** The configuration on disk is invalid; the one loaded at `loadedAt` (ISO 8601) is in use. */
   | { readonly kind: 'configuration'; readonly problem: string; readonly loadedAt: string }
+  | PausedTrouble
   /** `reason`: `null` where only the last pass knew it. `waiting`: files that cannot be sent because of this. */
   | { readonly kind: 'credentials'; readonly reason: string | null; readonly waiting: number }
   | { readonly kind: 'quota'; readonly reason: string; readonly waiting: number }
@@ -263,6 +281,12 @@ export interface Approval {
   readonly missing: readonly string[];
   /** They have another halt than the approved one. */
   readonly changed: readonly string[];
+}
+
+/** The result of a request for a pause. */
+export interface AskedPause extends PauseStatus {
+  /** When the first file expires that would be renewed without the pause, ISO 8601; `null`: none does before its end. */
+  readonly expires: string | null;
 }
 
 export type AskedPrune =

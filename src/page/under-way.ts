@@ -71,8 +71,9 @@ function renderFlight({ name: file, sizeBytes, sentBytes, forMs }: Flight, nowMs
 
 /** Returns why nothing is sent, or nothing of some kind. */
 function pausesOf({ requests: { pausedForMs }, running, nowMs }: PageFacts): Html[] {
-  const { outage = null, refusal = null, shortage = null } = running;
+  const { outage = null, refusal = null, shortage = null, pause = null } = running;
   return [
+    ...(pause === null ? [] : [html`Paused by a command: nothing is sent, changed or removed`]),
     ...(pausedForMs > 0
       ? [html`Paused: the platform asked us to wait; continuing ${soon(nowMs + pausedForMs, nowMs)}`]
       : []),

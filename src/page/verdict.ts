@@ -5,6 +5,7 @@ import { isOfCluster, type ClusterTrouble } from '../domain/cluster-status.ts';
 import type { Known, Failing, Trouble } from '../domain/status.ts';
 import { html, type Html } from './html.ts';
 import { adviceFor, type Advice } from '../words/advice.ts';
+import { pausedText, pauseTitle } from '../words/pause.ts';
 import { placeOf } from '../words/place.ts';
 import { describeClusterTrouble } from '../words/cluster.ts';
 import { describeCause } from '../words/status.ts';
@@ -56,11 +57,11 @@ interface Advised {
   readonly advice: Advice;
 }
 
-/** Troubles that need somebody come first, but an outage comes before single files: nothing can be sent. */
+/** Troubles that need somebody come first, but a pause or an outage comes before single files: nothing can be sent. */
 function worstOf(advised: readonly Advised[]): Advised | undefined {
   const urgent = advised.find(({ advice }) => advice.need !== 'wait');
-  const outage = advised.find(({ trouble }) => trouble.kind === 'outage');
-  return urgent?.trouble.kind === 'files' && outage !== undefined ? outage : (urgent ?? advised[0]);
+  const forAll = advised.find(({ trouble }) => trouble.kind === 'paused' || trouble.kind === 'outage');
+  return urgent?.trouble.kind === 'files' && forAll !== undefined ? forAll : (urgent ?? advised[0]);
 }
 
 export function adviceOf(trouble: Trouble, { known, sources }: PageFacts): Advice {
@@ -125,6 +126,11 @@ function titleOf(
   switch (trouble.kind) {
     case 'state-file':
       return { title: 'The state file cannot be used', detail: trouble.reason };
+    case 'paused':
+      return {
+        title: pauseTitle(trouble.until, nowMs),
+        detail: trouble.waiting === 0 ? null : `${pausedText(trouble.waiting)}.`,
+      };
     case 'configuration':
       return {
         title: 'The configuration on disk cannot be loaded',

@@ -1,3 +1,4 @@
+import { rateAt, type ByteRate } from '../domain/byte-rate.ts';
 import type { Clock } from '../domain/clock.ts';
 import { RequestRate, type AnsweredRequest } from '../domain/request-rate.ts';
 import { TokenBucket } from '../domain/token-bucket.ts';
@@ -6,8 +7,8 @@ import { Gate, type Urgency } from './gate.ts';
 export interface PaceLimits {
   /** The user's limit; `null`: none. */
   readonly maxRequestsPerSecond: number | null;
-  /** The user's limit; `null`: none. */
-  readonly maxBytesPerSecond: number | null;
+  /** The user's limit. */
+  readonly maxBytesPerSecond: ByteRate;
   /** Longer pauses are not waited for, milliseconds. */
   readonly longestPauseMs: number;
 }
@@ -33,7 +34,9 @@ export class Pacer {
   readonly #platformGate: Gate;
   /** For `maxRequestsPerSecond`; without that limit only a pause closes it. */
   readonly #userGate: Gate;
-  readonly #bytes: TokenBucket | null;
+  readonly #byteRate: ByteRate;
+  /** `null` while there is no limit. */
+  #bytes: { readonly perSecond: number; readonly bucket: TokenBucket } | null = null;
   readonly #longestPauseMs: number;
   readonly #onAnswer: (answer: CountedAnswer) => void;
   #pausedUntilMs = -Infinity;
@@ -46,10 +49,7 @@ export class Pacer {
     this.#onAnswer = onAnswer;
     const { maxRequestsPerSecond, maxBytesPerSecond } = limits;
     this.#longestPauseMs = limits.longestPauseMs;
-    this.#bytes =
-      maxBytesPerSecond === null
-        ? null
-        : new TokenBucket(maxBytesPerSecond, maxBytesPerSecond / 4, clock.monotonic());
+    this.#byteRate = maxBytesPerSecond;
     const intervalMs = maxRequestsPerSecond === null ? 0 : 1000 / maxRequestsPerSecond;
     let nextAtMs = -Infinity;
     this.#userGate = new Gate(
@@ -102,8 +102,19 @@ export class Pacer {
 
   /** Waits to send this many bytes of content; `null`: no wait is needed. */
   bytes(count: number, signal: AbortSignal): Promise<void> | null {
-    const waitMs = this.#bytes?.take(count, this.#clock.monotonic()) ?? 0;
+    const waitMs = this.#bucket()?.take(count, this.#clock.monotonic()) ?? 0;
     return waitMs > 0 ? this.#clock.sleep(waitMs, signal) : null;
+  }
+
+  /** Returns the bucket for the limit that holds at this time of the day; `null`: there is no limit now. */
+  #bucket(): TokenBucket | null {
+    const perSecond = rateAt(this.#byteRate, this.#clock.now());
+    if (perSecond === null) this.#bytes = null;
+    else if (this.#bytes?.perSecond !== perSecond) {
+      const bucket = new TokenBucket(perSecond, perSecond / 4, this.#clock.monotonic());
+      this.#bytes = { perSecond, bucket };
+    }
+    return this.#bytes?.bucket ?? null;
   }
 
   /** The rest of the pause, milliseconds. */

@@ -46,16 +46,16 @@ export type UploadResult = 'done' | 'refused' | 'failed';
 export type NotificationOutcome = 'sent' | 'failed' | 'dropped';
 
 /**
- * Why nothing was sent for a while: the platform asked for a pause, was unreachable, or refused credentials or
- * quota.
+ * Why nothing was sent for a while: a command paused the service, or the platform asked for a pause, was unreachable,
+ * or refused credentials or quota.
  */
-export type PauseReason = 'asked' | 'outage' | 'blockade';
+export type PauseReason = 'command' | 'asked' | 'outage' | 'blockade';
 
 const OPERATIONS: readonly RequestOperation[] = ['upsert', 'upload', 'list', 'get', 'update', 'delete'];
 const OUTCOMES: readonly RequestOutcome[] = ['ok', 'credentials', 'quota', 'refused', 'transient'];
 const RESULTS: readonly UploadResult[] = ['done', 'refused', 'failed'];
 const NOTIFICATIONS: readonly NotificationOutcome[] = ['sent', 'failed', 'dropped'];
-const PAUSES: readonly PauseReason[] = ['asked', 'outage', 'blockade'];
+const PAUSES: readonly PauseReason[] = ['command', 'asked', 'outage', 'blockade'];
 
 /** In seconds: from a platform nearby to a gigabyte over a slow line. */
 const LATENCY_BUCKETS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000];
@@ -92,6 +92,7 @@ class Metrics {
   readonly #requests: Counter<'operation' | 'outcome'>;
   readonly #latency: Histogram<'operation'>;
   readonly #retries: Counter;
+  readonly #paused: Gauge<'reason'>;
   readonly #pauses: Counter<'reason'>;
   readonly #pauseSeconds: Counter<'reason'>;
   readonly #rescans: Counter<'source'>;
@@ -161,6 +162,9 @@ class Metrics {
       registers: [registry],
     });
     this.#retries = counter('botsync_retries_total', 'Retries of files.');
+    this.#paused = gauge('botsync_paused', '1 while sending is paused for this reason, otherwise 0.', [
+      'reason',
+    ]);
     this.#pauses = counter('botsync_pauses_total', 'Pauses in sending, by reason.', ['reason']);
     this.#pauseSeconds = counter('botsync_pause_seconds_total', 'Total length of these pauses.', ['reason']);
     this.#rescans = counter('botsync_rescans_total', 'Rescans of a whole source.', ['source']);
@@ -196,6 +200,7 @@ class Metrics {
       this.#latency.zero({ operation });
     }
     for (const outcome of NOTIFICATIONS) this.#notifications.inc({ outcome }, 0);
+    this.pausedBy(null);
     for (const reason of PAUSES) {
       this.#pauses.inc({ reason }, 0);
       this.#pauseSeconds.inc({ reason }, 0);
@@ -224,6 +229,11 @@ class Metrics {
   /** Counts a pause at its beginning, so that it shows while it lasts. */
   pauseBegan(reason: PauseReason): void {
     this.#pauses.inc({ reason });
+  }
+
+  /** Sets why sending is paused now; `null`: it is not. */
+  pausedBy(current: PauseReason | null): void {
+    for (const reason of PAUSES) this.#paused.set({ reason }, reason === current ? 1 : 0);
   }
 
   /** Adds to the length of pauses. */

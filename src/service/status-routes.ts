@@ -16,6 +16,9 @@ export interface ControlPorts extends StatusPorts {
   readonly rescan: (source: string | null, path: string | null) => unknown;
   /** Removes kept files of a source that were listed: all, or those whose path matches `glob`. */
   readonly prune: (source: string, glob: string | null, digest: string) => unknown;
+  /** Pauses for this many milliseconds, or until `resume` (`null`). */
+  readonly pause: (forMs: number | null) => unknown;
+  readonly resume: () => unknown;
   readonly reload: () => unknown;
 }
 
@@ -29,6 +32,9 @@ export interface StatusAnswer {
 /** `target`: such as `/approve?source=docs`. */
 export type StatusRoutes = (method: string, target: string) => Promise<StatusAnswer>;
 
+/** A year, milliseconds. */
+export const LONGEST_PAUSE_MS = 365 * 86_400_000;
+
 interface Route {
   readonly method: 'GET' | 'POST';
   readonly about: string;
@@ -38,8 +44,8 @@ interface Route {
 /**
  * The routes `/healthz`, `/readyz`, `/metrics` and `/status`, and a list of them at `/`.
  *
- * @param control - adds `POST /approve?source=NAME&halt=DIGEST`, `POST /rescan`, `POST /prune` and `POST /reload`;
- * only for a listener that strangers cannot reach.
+ * @param control - adds `POST /approve?source=NAME&halt=DIGEST`, `POST /rescan`, `POST /prune`, `POST /pause`,
+ * `POST /resume` and `POST /reload`; only for a listener that strangers cannot reach.
  */
 export function statusRoutes(ports: StatusPorts, control: ControlPorts | null): StatusRoutes {
   const routes = new Map<string, Route>([
@@ -72,6 +78,22 @@ export function statusRoutes(ports: StatusPorts, control: ControlPorts | null): 
         if (source === null || digest === null) return text(400, '/prune needs source and digest');
         return json(await control.prune(source, query.get('glob'), digest));
       },
+    });
+    routes.set('/pause', {
+      method: 'POST',
+      about: 'pauses until /resume, or for a time (?for=MILLISECONDS)',
+      answer: async (query) => {
+        const time = query.get('for');
+        const forMs = time === null ? null : Number(time);
+        if (forMs !== null && !(forMs >= 1 && forMs <= LONGEST_PAUSE_MS))
+          return text(400, `for is a number from 1 to ${LONGEST_PAUSE_MS}`);
+        return json(await control.pause(forMs));
+      },
+    });
+    routes.set('/resume', {
+      method: 'POST',
+      about: 'ends a pause',
+      answer: async () => json(await control.resume()),
     });
     routes.set('/reload', {
       method: 'POST',

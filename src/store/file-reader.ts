@@ -218,6 +218,18 @@ export class FileReader {
     );
   }
 
+  /** When the first file of a source expires that will be renewed before, epoch milliseconds; `null`: none will be. */
+  firstRenewableExpiry(target: number, source: string): number | null {
+    const [expiresAtMs = null] =
+      this.get(
+        `SELECT min(expires_at) FROM file INDEXED BY file_renewal
+         WHERE target = ? AND source = ? AND renew_at IS NOT NULL AND absence IS NULL`,
+        ...[target, source],
+      ) ?? [];
+    mustMakeSense(expiresAtMs === null || isMoment(expiresAtMs));
+    return expiresAtMs;
+  }
+
   /** The next files of a source to be renewed, at most `limit`. */
   nextRenewals(target: number, source: string, limit: number): ExpiringRecord[] {
     const records = this.#records(

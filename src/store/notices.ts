@@ -37,8 +37,8 @@ export class NoticeReader {
   }
 
   /**
-   * Counts the files of sources, each at its target, that are not in sync. Files being sent count only if they failed before.
-   * Cheap while there are few.
+   * Counts the files of sources, each at its target, that are not in sync. Files being sent count only if they failed before,
+   * and files that only a pause holds back do not count. Cheap while there are few.
    */
   failingFiles(sources: ReadonlyMap<string, number>): FailingFiles[] {
     const rows = this.query(
@@ -47,7 +47,8 @@ export class NoticeReader {
          SELECT source, path, failure AS reason, iif(state = 'removing', 'removal', 'text') AS form
            FROM file INDEXED BY file_failure JOIN current USING (source, target)
            WHERE failure IS NOT NULL AND (absence IS NULL OR ${REMOVAL_FAILED})
-         UNION ALL SELECT source, path, reason, 'problem' FROM problem JOIN current USING (source))
+         UNION ALL SELECT source, path, reason, 'problem' FROM problem JOIN current USING (source)
+           WHERE reason ->> '$.cause.kind' IS NOT 'paused')
        SELECT source, count(DISTINCT path), min(path), reason, form FROM astray GROUP BY source`,
       JSON.stringify([...sources]),
     );

@@ -5,7 +5,7 @@ import { StateFileError, type Database } from './database.ts';
 export const APPLICATION_ID = 0x6273796e;
 
 /** The version of the schema (`PRAGMA user_version`). Every change raises it; a state file of an older version is set aside. */
-export const STATE_VERSION = 11;
+export const STATE_VERSION = 12;
 
 export const SCHEMA = `
   -- Where files are kept: one bot at one address under one identity. A record is worth something only for its target.
@@ -202,6 +202,13 @@ export const SCHEMA = `
   CREATE TABLE service (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
     alive_at INTEGER NOT NULL           -- epoch ms: when it last said that it was running
+  ) STRICT;
+
+  -- The pause of the service that a command began; no row: it is not paused.
+  CREATE TABLE pause (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    since    INTEGER NOT NULL,          -- epoch ms
+    until    INTEGER                    -- epoch ms; NULL: until a command ends it
   ) STRICT;
 `;
 

@@ -1,5 +1,6 @@
 import { haltSchema, type Halt } from '../domain/guard.ts';
 import type { RereadState } from '../domain/rereading.ts';
+import type { Pause } from '../domain/pause.ts';
 import { NoticeReader } from './notices.ts';
 import { guarded, isJson, isMoment, isText, mustMakeSense } from './database.ts';
 import { FileReader } from './file-reader.ts';
@@ -109,6 +110,15 @@ export class StateReader extends FileReader {
     const [aliveAtMs = null] = this.get('SELECT alive_at FROM service') ?? [];
     mustMakeSense(aliveAtMs === null || isMoment(aliveAtMs));
     return aliveAtMs;
+  }
+
+  /** The pause of the service by a command, also one that is over; `null`: none. */
+  pause(): Pause | null {
+    const row = this.get('SELECT since, until FROM pause');
+    if (row === undefined) return null;
+    const [sinceMs, untilMs] = row;
+    mustMakeSense(isMoment(sinceMs) && (untilMs === null || isMoment(untilMs)));
+    return { sinceMs, untilMs };
   }
 
   /** The number for the next pass. */

@@ -1,6 +1,7 @@
 import type { RelativePath } from '../domain/key.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, RecordState } from '../domain/record.ts';
+import type { Pause } from '../domain/pause.ts';
 import type { RereadState } from '../domain/rereading.ts';
 import { statSync } from 'node:fs';
 import { StateFileError, type Change, type Database, type Query, type SqlValue } from './database.ts';
@@ -257,6 +258,16 @@ export class StateStore extends StateReader {
 
   forgetService(notSinceMs: number): void {
     if ((this.serviceAliveAtMs() ?? Infinity) < notSinceMs) this.#write('DELETE FROM service');
+  }
+
+  /** @param pause - `null`: the service is not paused. */
+  savePause(pause: Pause | null): void {
+    if (pause === null) this.#write('DELETE FROM pause');
+    else
+      this.#write(
+        'INSERT OR REPLACE INTO pause (only_row, since, until) VALUES (1, ?, ?)',
+        ...[pause.sinceMs, pause.untilMs],
+      );
   }
 
   /** Resolves once all writes so far are durable. */

@@ -15,7 +15,7 @@ import type { FileDifference } from './catalog/compare.ts';
  * - `root`: the directory of a source appeared, disappeared or was replaced.
  * - `ignore-file`: the patterns in the directory of a source changed.
  * - `approved`: a halt was approved.
- * - `asked`: a user asked for it.
+ * - `asked`: a user asked for it, or a pause by a command is over.
  * - `recovered`: the platform is reachable again after an outage that files did not wait for.
  */
 export type Trigger =

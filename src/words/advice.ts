@@ -21,6 +21,13 @@ export function adviceFor(
   switch (trouble.kind) {
     case 'state-file':
       return fix('botsync retries by itself once the state file can be used. To check:', 'doctor');
+    case 'paused':
+      return wait(
+        trouble.until === null
+          ? 'Changes are collected, and sent after:'
+          : 'Changes are collected, and sent then. To send them earlier:',
+        'resume',
+      );
     case 'configuration':
       return fix(
         'Correct the file: botsync loads it when it changes, or is reloaded. To check it:',

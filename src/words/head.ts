@@ -60,7 +60,10 @@ function describeVerdict(
   if (troubles.some(({ kind }) => kind === 'no-pass'))
     return `NOT IN SYNC: no pass has ended yet; run: ${nextStep}`;
   const isMisconfigured = troubles.some(({ kind }) => kind === 'configuration');
-  if (troubles.length > (isMisconfigured ? 1 : 0)) return 'NOT IN SYNC';
+  // They have lines of their own.
+  const apart = troubles.filter(({ kind }) => kind === 'configuration' || kind === 'paused');
+  const isHeldBack = troubles.some((one) => one.kind === 'paused' && one.waiting > 0);
+  if (troubles.length > apart.length || isHeldBack) return 'NOT IN SYNC';
   if (underWay !== null) {
     const { isLooking, queued, sending } = underWay;
     const what = [

@@ -109,6 +109,8 @@ function describeCause(cause: WaitCause): string {
       return cause.message;
     case 'stopped':
       return 'it was stopped';
+    case 'paused':
+      return 'botsync is paused';
     case 'not-accepting':
       return 'the platform does not accept it now';
   }

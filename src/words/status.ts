@@ -19,6 +19,7 @@ import type {
 import { escapeControls as shown } from '../domain/escape.ts';
 import { describeOthers } from './files.ts';
 import { describeHead, type HeadWords } from './head.ts';
+import { describePause, pauseTitle } from './pause.ts';
 import { describeDone } from './pass.ts';
 import { counted, describeSpan } from './quantity.ts';
 import { describeBrokenConfiguration } from './service.ts';
@@ -51,6 +52,8 @@ export function describeStatus(
 ): string[] {
   const { nowMs, isAsked, paint, commandEnd } = words;
   const lines = describeHead(known, standing, runner !== null, words);
+  const paused = standing.troubles.find((trouble) => trouble.kind === 'paused');
+  if (paused !== undefined) lines.push(paint('warning', describePause(paused, nowMs, commandEnd)));
   const howToApprove = (source: string): string =>
     `botsync ${runner === null && known.cluster === undefined ? 'sync --once --allow-removals' : `approve ${quoteForShell(source)}`}${commandEnd}`;
   const sending = runner === null ? 'interrupted' : runner.outage ? 'waiting for the platform' : 'being sent';
@@ -58,7 +61,7 @@ export function describeStatus(
     describeSource(source, { nowMs, isAsked, sending, paint, howToApprove }),
   );
   if (sources.length > 0) lines.push('', ...sources);
-  const told = standing.troubles.filter(({ kind }) => kind !== 'configuration');
+  const told = standing.troubles.filter(({ kind }) => kind !== 'configuration' && kind !== 'paused');
   const troubles = describeTroubles(told, words);
   if (troubles.length > 0) lines.push('', 'Not in sync:', ...troubles.map((line) => `  ${line}`));
   const story = [
@@ -128,6 +131,8 @@ export function describeCause(trouble: Exclude<Trouble, FailingGroup>, nowMs: nu
   switch (trouble.kind) {
     case 'state-file':
       return shown(trouble.reason);
+    case 'paused':
+      return pauseTitle(trouble.until, nowMs);
     case 'configuration':
       return describeBrokenConfiguration(trouble.problem, trouble.loadedAt);
     case 'credentials':
@@ -199,6 +204,8 @@ export function describeRetry(
       return `being ${again} now`;
     case 'change':
       return `${again} when the file or its rules change`;
+    case 'resume':
+      return `${again} when the pause ends`;
     case 'outage':
       return `${again} when the platform is reachable`;
     case 'ask':
@@ -213,14 +220,13 @@ export function describeRetry(
 }
 
 function describeRunner(runner: Runner, nowMs: number): string[] {
-  const { command, pid, since, activity, watchedDirectories = 0, nextPass = null } = runner;
+  const { command, pid, since, activity, watchedDirectories = 0, nextPass = null, pause = null } = runner;
   const lines = [
     `Running now: ${command}, process ${pid}, for ${describeSpan(nowMs - Date.parse(since))} (since ${since})`,
   ];
   if (activity === undefined) return lines;
-  const doing = { starting: 'starting', pass: 'full pass running', watching: 'watching for changes' }[
-    activity
-  ];
+  const watching = pause === null ? 'watching for changes' : 'paused';
+  const doing = { starting: 'starting', pass: 'full pass running', watching }[activity];
   const watched = `${counted(watchedDirectories, 'directory', 'directories')} watched`;
   const next =
     activity === 'watching' && nextPass !== null ? `; next full pass ${soon(nextPass, nowMs)}` : '';

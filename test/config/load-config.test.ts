@@ -269,3 +269,22 @@ test.each<[object, object, string[]]>([
   const loaded = load({ platform: { botId: 'b', ...platform }, notify });
   expect(requirePlatform(loaded, 'notify').map(({ field }) => field)).toEqual(fields);
 });
+
+test.each<[unknown, unknown]>([
+  [null, null],
+  [5, 5],
+  ['1MB', 1_000_000],
+  ['10 MiB/s', 10_485_760],
+  [
+    { '08:00-18:00': '1MB', '22:30-06:00': 500, '18:00-22:30': '64k' },
+    [
+      { fromMinute: 480, untilMinute: 1080, bytesPerSecond: 1_000_000 },
+      { fromMinute: 1350, untilMinute: 360, bytesPerSecond: 500 },
+      { fromMinute: 1080, untilMinute: 1350, bytesPerSecond: 64_000 },
+    ],
+  ],
+  [{ '00:00-24:00': 7 }, [{ fromMinute: 0, untilMinute: 1440, bytesPerSecond: 7 }]],
+])('upload.maxBytesPerSecond: %j', (maxBytesPerSecond, meant) => {
+  const { config } = load({ upload: { maxBytesPerSecond } });
+  expect(config.upload.maxBytesPerSecond).toEqual(meant);
+});

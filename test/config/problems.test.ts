@@ -44,8 +44,42 @@ const errors: readonly Row[] = [
       ['64k', '64000'],
     ] as const
   ).map(([written, meant]): Row => [
+    { limits: { fileBytes: written } },
+    `limits.fileBytes: expected a number, found "${written}"; write ${meant}`,
+  ]),
+  ...(
+    [
+      ['5 apples', ': "5 apples" is not a size; write for example "1MB"'],
+      [0, ': is 0; write at least 1'],
+      ['0.1B', ': "0.1B" is less than a byte; write at least 1'],
+      [true, ': expected a number, a string or an object, found true; for example 1000000'],
+      [{}, ': has no hours; write for example { "08:00-18:00": "1MB" }, or null for no limit'],
+      [{ '8-18': '1MB' }, '.8-18: "8-18" is not a range of hours; write "08:00-18:00"'],
+      [{ day: '1MB' }, '.day: "day" is not a range of hours; write for example "08:00-18:00"'],
+      [{ '22:00-24:30': 1 }, '["22:00-24:30"]: "22:00-24:30" ends after midnight; write "24:00" at most'],
+      [
+        { '08:00-08:00': 1 },
+        '["08:00-08:00"]: "08:00-08:00" is empty; for the whole day write the limit without hours',
+      ],
+      [{ '08:00-18:00': 'fast' }, '["08:00-18:00"]: "fast" is not a size; write for example "1MB"'],
+      [{ '08:00-18:00': 0 }, '["08:00-18:00"]: is 0; write at least 1'],
+      [{ '08:00-18:00': null }, '["08:00-18:00"]: expected a number or a string, found null'],
+      ...(
+        [
+          ['08:00-18:00', '17:59-20:00'],
+          ['22:00-06:00', '05:59-07:00'],
+          ['22:00-06:00', '21:00-22:01'],
+          ['20:00-04:00', '23:00-02:00'],
+          ['09:00-10:00', '00:00-24:00'],
+        ] as const
+      ).map(([first, second]): [object, string] => [
+        { [first]: 1, [second]: 2 },
+        `["${second}"]: overlaps "${first}"; write ranges of which only one counts at a time`,
+      ]),
+    ] as const
+  ).map(([written, message]): Row => [
     { upload: { maxBytesPerSecond: written } },
-    `upload.maxBytesPerSecond: expected a number, found "${written}"; write ${meant}`,
+    `upload.maxBytesPerSecond${message}`,
   ]),
   [
     { limits: { fileBytes: '5 apples' } },

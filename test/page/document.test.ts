@@ -382,6 +382,19 @@ test('an outage is no time of waiting for changes, and comes before a file that 
   expect(read('under-way', scene)).not.toContain('Waiting for changes');
 });
 
+test('a pause by a command is said with what waits and what ends it, and is no time of waiting for changes', () => {
+  const sources = [{ name: 'docs', pending: 11, toRemove: 1 }];
+  const refused = { ...{ path: 'a.md', reason: '400: no' }, kind: 'refused', retry: 'change' } as const;
+  const scene = (until: string | null): Scene => ({
+    ...{ sources, failures: [refused] },
+    running: { pause: { since: at(-60), until } },
+  });
+  expect(read('verdict', scene(null))).toMatch(/Paused by a command 12 changes wait\. .* botsync resume/u);
+  expect(read('verdict', scene(at(3600)))).toMatch(/Paused until [\d: -]+ by a command 12 changes wait\./u);
+  expect(read('under-way', scene(null))).toContain('Paused');
+  expect(read('under-way', scene(null))).not.toContain('Waiting for changes');
+});
+
 test('whose files they are comes first, and how old the knowledge is', () => {
   const known = factsOf().known;
   const lastVerification = {

@@ -62,7 +62,14 @@ export function factsOf(scene: Scene = {}): PageFacts {
     ...{ source: 'docs', key: failure.path, kind: 'failed' as const, retry: 'pass' as const, retryAt: null },
     ...failure,
   }));
-  const overview = { sources, failures, lastPass: null, sinceLastPass: null, lastVerification: null };
+  const overview = {
+    sources,
+    failures,
+    lastPass: null,
+    sinceLastPass: null,
+    lastVerification: null,
+    pause: null,
+  };
   const known = {
     ...withRetries(overview, running, { kind: 'running' }),
     ...(scene.cluster && { cluster: scene.cluster }),

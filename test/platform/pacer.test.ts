@@ -226,6 +226,31 @@ describe('maxBytesPerSecond', () => {
     expect(pacer.bytes(1, NEVER)).not.toBeNull();
   });
 
+  test('holds in its hours only, by the local time of the server, also across midnight and with other limits', async () => {
+    const clock = new SimulatedClock();
+    const at = (hours: number, minutes = 0): number => new Date(2026, 0, 15, hours, minutes).getTime();
+    const rates = [
+      { fromMinute: 8 * 60, untilMinute: 18 * 60, bytesPerSecond: 1000 },
+      { fromMinute: 22 * 60, untilMinute: 6 * 60, bytesPerSecond: 4000 },
+    ];
+    const pacer = new Pacer({ ...NO_LIMITS, maxBytesPerSecond: rates }, clock);
+    /** How long 10,000 bytes take at a time of the day, milliseconds. */
+    const tookAt = async (time: number): Promise<number> => {
+      clock.wallOffsetMs += time - clock.now();
+      const beganMs = clock.monotonic();
+      await pacer.bytes(10_000, NEVER);
+      return Math.round(clock.monotonic() - beganMs);
+    };
+    expect(await tookAt(at(7, 59))).toBe(0);
+    expect(await tookAt(at(8))).toBe(9750);
+    expect(await tookAt(at(17, 59))).toBe(10_000);
+    expect(await tookAt(at(18))).toBe(0);
+    expect(await tookAt(at(22))).toBe(2250);
+    expect(await tookAt(at(0))).toBe(2500);
+    expect(await tookAt(at(5, 59))).toBe(2500);
+    expect(await tookAt(at(6))).toBe(0);
+  });
+
   test('does not hold requests back', async () => {
     const clock = new SimulatedClock();
     const pacer = new Pacer({ ...NO_LIMITS, maxBytesPerSecond: 1 }, clock);

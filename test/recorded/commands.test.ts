@@ -184,6 +184,26 @@ recorded('a daemon', async (scene) => {
   await daemon.ended();
 });
 
+recorded('a daemon that is paused', async (scene) => {
+  scene.write('docs/a.md', 'a');
+  await scene.run(['pause']);
+  await scene.run(['resume', '--json']);
+  const daemon = scene.start(['sync', '--json', '--log-format', 'json']);
+  await daemon.says('"trigger":"start"');
+  await scene.isWatching();
+  await scene.run(['pause', '--for', '2']);
+  await scene.run(['pause']);
+  await scene.run(['pause', '--json']);
+  await scene.run(['status']);
+  await scene.run(['status', '--json']);
+  await scene.run(['resume']);
+  await daemon.says('"trigger":"asked"');
+  await scene.run(['resume']);
+  await scene.run(['resume', '--json']);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended();
+});
+
 recorded('a configuration that changes under a daemon', async (scene) => {
   scene.write('docs/a.md', 'a');
   scene.write('docs/b.txt', 'b');

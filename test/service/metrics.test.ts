@@ -105,7 +105,7 @@ test('counts from zero on', async () => {
     ),
     botsync_retries_total: 0,
     ...Object.fromEntries(
-      ['asked', 'outage', 'blockade'].flatMap((reason) => [
+      ['command', 'asked', 'outage', 'blockade'].flatMap((reason) => [
         [`botsync_pauses_total{reason="${reason}"}`, 0],
         [`botsync_pause_seconds_total{reason="${reason}"}`, 0],
       ]),

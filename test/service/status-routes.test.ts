@@ -17,6 +17,8 @@ function world() {
     status: () => Promise.resolve({ sources: [] }),
     rescan: (source, path) => ({ source, path }),
     prune: (source, glob, digest) => ({ source, glob, digest }),
+    pause: (forMs) => ({ forMs }),
+    resume: () => ({ resumed: true }),
     reload: () => ({ problem: null }),
     approve: (source, halt) => {
       state.approved.push(`${source} ${halt}`);
@@ -55,7 +57,7 @@ test('/ lists what there is, for those who ask', async () => {
   const { body } = await open('GET', '/');
   expect(body.match(/\/\w+/gu)).toEqual(['/healthz', '/readyz', '/metrics', '/status']);
   expect((await owner('GET', '/')).body).toBe(
-    `${body}POST /approve: approves the halt of a source (?source=NAME&halt=DIGEST)\nPOST /rescan: rescans a path (?source=NAME&path=PATH) or everything\nPOST /prune: removes kept files of a source (?source=NAME&digest=DIGEST&glob=GLOB)\nPOST /reload: reloads the configuration and its secrets\n`,
+    `${body}POST /approve: approves the halt of a source (?source=NAME&halt=DIGEST)\nPOST /rescan: rescans a path (?source=NAME&path=PATH) or everything\nPOST /prune: removes kept files of a source (?source=NAME&digest=DIGEST&glob=GLOB)\nPOST /pause: pauses until /resume, or for a time (?for=MILLISECONDS)\nPOST /resume: ends a pause\nPOST /reload: reloads the configuration and its secrets\n`,
   );
 });
 
@@ -77,6 +79,11 @@ test('the owner approves the halt of a source; others see no such thing', async 
     body: '{"source":"a","glob":"*.md","digest":"1a"}\n',
   });
   expect(await owner('POST', '/prune?source=a')).toMatchObject({ status: 400 });
+  expect(await owner('POST', '/pause?for=7200000')).toMatchObject({ body: '{"forMs":7200000}\n' });
+  expect(await owner('POST', '/pause')).toMatchObject({ body: '{"forMs":null}\n' });
+  for (const time of ['2h', '0', '-1', '', '1e99'])
+    expect(await owner('POST', `/pause?for=${time}`)).toMatchObject({ status: 400 });
+  expect(await owner('POST', '/resume')).toMatchObject({ body: '{"resumed":true}\n' });
   expect(state.approved).toEqual(['my docs 1a']);
 });
 

@@ -26,6 +26,8 @@ const PORTS: ControlPorts = {
   approve: (source) => ({ approved: source }),
   rescan: () => ({}),
   prune: () => ({}),
+  pause: () => ({}),
+  resume: () => ({}),
   reload: () => ({ problem: null }),
   failed: (error) => {
     throw error;

@@ -41,6 +41,10 @@ test('files that are astray are counted by source, with the first in path order'
   // A file of its own row counts once.
   store.problems.note({ source: 'docs', path: 'b', key: null, kind: 'problem', reason: UNREADABLE }, 1);
   expect(astray()).toEqual([{ source: 'docs', count: 3, path: 'a', reason: 'a failed' }]);
+  // Somebody wants these to wait.
+  const paused = { kind: 'waiting', cause: { kind: 'paused' } } as const;
+  store.problems.note({ source: 'docs', path: 'd', key: 'd', kind: 'pending', reason: paused }, 1);
+  expect(astray()).toMatchObject([{ count: 3 }]);
   // Tried again: not in sync until that has worked.
   addSending(store, target, 'docs', 'a');
   expect(astray()).toMatchObject([{ count: 3, path: 'a' }]);

@@ -278,6 +278,7 @@ export async function createWorldWith<T extends Clock>(
           stages: unwatchedStages(),
           isWatched: false,
           changeFeed: NO_CHANGE_FEED,
+          isPaused: () => false,
           keyLocks: new KeyLocks(),
           detach: new AbortController().signal,
           stop: never,

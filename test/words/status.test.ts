@@ -21,6 +21,7 @@ const calm: Overview = {
   },
   sinceLastPass: { sent: 0, sentBytes: 0, updated: 0, removed: 0, failed: 0, last: null },
   lastVerification: null,
+  pause: null,
 };
 const daemon: Runner = {
   ...{ command: 'sync', pid: 12, since: at(-7_200_000) },
@@ -118,6 +119,26 @@ test('a service that works with an older configuration', () => {
   const failed = told({ failures: [failing('a.md')] });
   expect(failed[0]).toBe('Service running with an older configuration. NOT IN SYNC');
   expect(failed.join('\n').match(/no value/gu)).toHaveLength(1);
+});
+
+test('a pause by a command, with what waits and how it ends', () => {
+  const paused = (until: string | null): Runner => ({ ...daemon, pause: { since: at(-60_000), until } });
+  const noon = new Date(nowMs).setHours(23, 59, 0, 0);
+  const waits = { sources: [{ ...docs, pending: 11, toRemove: 1 }] };
+  const text = lines(waits, paused(new Date(noon).toISOString()));
+  expect(text.slice(0, 2)).toEqual([
+    'Service running. NOT IN SYNC',
+    'Paused until 23:59 by a command; 12 changes wait. Resume with: botsync resume -c b.json',
+  ]);
+  expect(text.join('\n')).not.toContain('Not in sync:');
+  expect(text.join('\n')).not.toContain('watching for changes');
+  expect(lines({}, paused(null)).slice(0, 2)).toEqual([
+    'Service running. In sync',
+    'Paused by a command; nothing waits. Resume with: botsync resume -c b.json',
+  ]);
+  expect(lines({}, paused(new Date(noon + 120_000).toISOString()))[1]).toMatch(
+    /^Paused until \d{4}-\d\d-\d\d 00:01 by/u,
+  );
 });
 
 test('without the service that should run, what is on record is as of its end', () => {

@@ -258,7 +258,8 @@ export class ProgressWatch {
     const isBusy = this.#isBusy();
     if (!isBusy) this.#rest();
     if (situation === null) return;
-    const news = this.#burst.news(situation, isBusy);
+    // A pause was reported, and what was held back follows after it.
+    const news = situation.activity.pause === null ? this.#burst.news(situation, isBusy) : null;
     if (news !== null) this.#report(news);
     if (!isBusy && !this.#burst.isPending) this.end();
   }

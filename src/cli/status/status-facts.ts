@@ -57,12 +57,14 @@ function factsIn(body: string): StatusFacts {
 interface DaemonReport extends Pick<Known, 'sources' | 'lastPass' | 'lastVerification'> {
   readonly sinceLastPass?: Known['sinceLastPass'];
   readonly cluster?: Known['cluster'];
+  readonly pause?: Known['pause'];
   readonly failures: readonly (Omit<Failing, 'retry' | 'retryAt'> &
     Partial<Pick<Failing, 'retry' | 'retryAt'>>)[];
 }
 
 function completed(report: DaemonReport): Known {
   const { sources, failures, lastPass, sinceLastPass = null, lastVerification, cluster } = report;
+  const { pause = null } = report;
   return {
     sources: sources.map((source) => ({ ...{ name: source.name, ...EMPTY_SOURCE }, ...source })),
     failures: failures.map(({ retry = 'pass', retryAt = null, ...failure }) => ({
@@ -70,7 +72,7 @@ function completed(report: DaemonReport): Known {
       retry,
       retryAt,
     })),
-    ...{ lastPass, sinceLastPass, lastVerification, service: { kind: 'running' } },
+    ...{ lastPass, sinceLastPass, lastVerification, pause, service: { kind: 'running' } },
     ...(cluster !== undefined && { cluster }),
   };
 }

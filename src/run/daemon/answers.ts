@@ -34,7 +34,11 @@ const NOTHING_KNOWN: Overview = {
   lastPass: null,
   sinceLastPass: null,
   lastVerification: null,
+  pause: null,
 };
+
+const NO_PAUSE_IN_CLUSTER =
+  'a cluster cannot be paused: another host would go on; to hold everything back, stop the service on all hosts';
 
 /** Answers requests about the state of a daemon. */
 export class DaemonAnswers {
@@ -73,6 +77,17 @@ export class DaemonAnswers {
       prune: async (source, glob, digest) => {
         const { trouble, ...asked } = this.#daemonState();
         return { prune: await pruneAnywhere(asked, { source, glob, digest }), trouble };
+      },
+      pause: async (forMs) => {
+        const { trouble, daemon, cluster } = this.#daemonState();
+        if (cluster !== null) return { pause: null, trouble: NO_PAUSE_IN_CLUSTER };
+        const pause = await daemon?.pause(forMs === null ? null : Date.now() + forMs);
+        return { pause: pause ?? null, trouble };
+      },
+      resume: async () => {
+        const { trouble, daemon, cluster } = this.#daemonState();
+        if (cluster !== null) return { resumed: null, trouble: NO_PAUSE_IN_CLUSTER };
+        return { resumed: (await daemon?.resume()) ?? null, trouble };
       },
       reload: () => this.#daemonState().reload(),
       failed: (error) => {

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { type RequestObserver, observed, observedCatalog } from '../../service/observed-platform.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { StateStore } from '../../store/state-store.ts';
-import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
+import type { Approval, AskedPause, AskedPrune, AskedRescan } from '../../domain/status.ts';
 import type { WantedPrune } from '../../sync/daemon/asked.ts';
 import { Daemon } from '../../sync/daemon/daemon.ts';
 import type { SyncServices, SyncSettings } from '../../sync/pass/sync-context.ts';
@@ -103,6 +103,22 @@ export class Daemons {
     return this.of(wanted.source)?.daemon.prune(wanted) ?? { kind: 'unknown-source' };
   }
 
+  /** See `Daemon.pause`. Resolves once it is on disk; `null`: no daemon runs yet. */
+  async pause(untilMs: number | null): Promise<AskedPause | null> {
+    const [own] = this.#running;
+    const paused = own?.daemon.pause(untilMs) ?? null;
+    await own?.state.settled();
+    return paused;
+  }
+
+  /** See `Daemon.resume`. Resolves once it is on disk; `null`: no daemon runs yet. */
+  async resume(): Promise<boolean | null> {
+    const [own] = this.#running;
+    const isResumed = own?.daemon.resume() ?? null;
+    await own?.state.settled();
+    return isResumed;
+  }
+
   get impediments(): string[] {
     return [...new Set(this.#running.flatMap(({ daemon }) => daemon.impediments))];
   }
@@ -156,6 +172,7 @@ function allTogether(all: readonly DaemonActivity[]): DaemonActivity {
     refusal: firstOf(all, ({ refusal }) => refusal),
     shortage: firstOf(all, ({ shortage }) => shortage),
     blocked: firstOf(all, ({ blocked }) => blocked),
+    pause: firstOf(all, ({ pause }) => pause),
     nextPass: earliest(all.map(({ nextPass }) => nextPass)),
     failedAgain: earliest(all.map(({ failedAgain }) => failedAgain)),
     renewalsAgain: earliest(all.map(({ renewalsAgain }) => renewalsAgain)),

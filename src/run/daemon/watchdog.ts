@@ -4,6 +4,7 @@ import type { Log } from '../../service/logger.ts';
 import type { Metrics, PauseReason } from '../../service/metrics.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
 import type { DaemonActivity } from '../../sync/events.ts';
+import { lowestRate } from '../../domain/byte-rate.ts';
 import { longestWaitMs } from '../../domain/throughput.ts';
 import { Pulse, type Stage } from '../../service/pulse.ts';
 import type { Stages } from '../../sync/pass/sync-context.ts';
@@ -59,6 +60,7 @@ export class Watchdog {
     if (this.#pause !== null)
       this.#metrics.pauseWentOn(this.#pause.reason, (nowMs - this.#pause.countedUntilMs) / 1000);
     if (reason !== null && reason !== this.#pause?.reason) this.#metrics.pauseBegan(reason);
+    this.#metrics.pausedBy(reason);
     this.#pause = reason === null ? null : { reason, countedUntilMs: nowMs };
   }
 }
@@ -101,7 +103,7 @@ interface VitalsPorts {
   /** Returns the remaining pause that the platform asked for, milliseconds. */
   readonly pausedForMs: () => number;
   /** Returns `null` while no daemon runs. */
-  readonly activity: () => Pick<DaemonActivity, 'platformOutOfReach' | 'blocked'> | null;
+  readonly activity: () => Pick<DaemonActivity, 'platformOutOfReach' | 'blocked' | 'pause'> | null;
   readonly uploadSettings: () => Pick<Config['upload'], 'stallTimeoutMs' | 'maxBytesPerSecond'>;
 }
 
@@ -135,6 +137,7 @@ export class DaemonVitals {
   /** Why nothing is sent at the moment; `null`: something may be. */
   get pausedBy(): PauseReason | null {
     const activity = this.#ports.activity();
+    if (activity !== null && activity.pause !== null) return 'command';
     if (this.#isAskedToPause) return 'asked';
     if (activity?.platformOutOfReach === true) return 'outage';
     return activity !== null && activity.blocked !== null ? 'blockade' : null;
@@ -144,7 +147,8 @@ export class DaemonVitals {
   get standingStill(): string[] {
     const { stallTimeoutMs, maxBytesPerSecond } = this.#ports.uploadSettings();
     // A piece of content may have to wait for the configured speed limit.
-    const pieceMs = maxBytesPerSecond === null ? 0 : (PIECE_BYTES / maxBytesPerSecond) * 1000;
+    const bytesPerSecond = lowestRate(maxBytesPerSecond);
+    const pieceMs = bytesPerSecond === null ? 0 : (PIECE_BYTES / bytesPerSecond) * 1000;
     // While a store buffers there is no visible progress; the transfer times out before it counts as a standstill.
     const longestMs = longestWaitMs(stallTimeoutMs) + stallTimeoutMs;
     return this.#pulse.standsStill(Math.max(SHORTEST_STANDSTILL_MS, longestMs, pieceMs * 3));

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import type { Summary } from '../../domain/report.ts';
+import { isOver } from '../../domain/pause.ts';
 import type { PlatformUsage } from '../../platform/usage.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { createSyncContext } from '../../sync/pass/create-sync-context.ts';
@@ -57,6 +58,9 @@ export async function singlePass(
   const { log, feed, options, access, waitMs } = run;
   const { stop } = holding;
   const config = holding.config();
+  const pause = holding.state.pause();
+  if (pause !== null && !isOver(pause, Date.now()))
+    feed.warn('the service is paused by a command; this pass sends all the same');
   const confirmation = new Confirmation(waitMs, feed, log, summary);
   const { isForced = () => false } = options;
   const ended = new AbortController();
@@ -142,6 +146,8 @@ function contextOf(
       },
     }),
     changeFeed: { ...NO_CHANGE_FEED, seenUntilMs: othersSettledUntilMs },
+    // A pause is one of the service.
+    isPaused: () => false,
     keyLocks: new KeyLocks(),
     detach: new AbortController().signal,
     ...{ stop, abort },

@@ -1,16 +1,19 @@
 import type { DaemonActivity } from '../events.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Halt } from '../../domain/guard.ts';
+import type { Pause } from '../../domain/pause.ts';
 import { describeHalt } from '../../words/halt.ts';
 import type { Blockade } from '../pass/blockade.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import type { DueDates } from './due-dates.ts';
+import { pauseStatusOf } from '../plan/overview.ts';
 import type { Passes } from './passes.ts';
 import type { PathRescans } from './path-rescans.ts';
 
 export interface ActivityInput {
   readonly syncContext: Pick<SyncContext, 'keyLocks' | 'breaker'>;
   readonly blockade: Pick<Blockade, 'refusal' | 'shortage'>;
+  readonly pause: Pause | null;
   readonly passes: Pick<Passes, 'isUnderWay' | 'hasEnded' | 'outlook'>;
   readonly rescans: Pick<PathRescans, 'waiting'>;
   readonly dueDates: Pick<DueDates, 'failedRenewalsAgainMs'>;
@@ -20,7 +23,7 @@ export interface ActivityInput {
 }
 
 export function activityOf(input: ActivityInput): DaemonActivity {
-  const { passes, rescans, dueDates, watched, clock } = input;
+  const { pause, passes, rescans, dueDates, watched, clock } = input;
   const { keyLocks, breaker } = input.syncContext;
   const { refusal, shortage } = input.blockade;
   const { outage } = breaker;
@@ -40,6 +43,7 @@ export function activityOf(input: ActivityInput): DaemonActivity {
     refusal,
     shortage,
     blocked: refusal ?? shortage,
+    pause: pause && pauseStatusOf(pause),
     nextPass: momentOf(nextPassMs, clock),
     failedAgain: momentOf(failedAgainMs, clock),
     renewalsAgain: momentOf(dueDates.failedRenewalsAgainMs, clock),
@@ -48,13 +52,14 @@ export function activityOf(input: ActivityInput): DaemonActivity {
 
 /** Returns the reasons why the daemon is not fully working now, for messages. `halts`: by source. */
 export function impedimentsOf(
-  { syncContext, blockade, passes }: Pick<ActivityInput, 'syncContext' | 'blockade' | 'passes'>,
+  { syncContext, blockade, passes, pause }: Omit<ActivityInput, 'rescans' | 'dueDates' | 'watched' | 'clock'>,
   halts: ReadonlyMap<string, Halt>,
 ): string[] {
   const { refusal, shortage } = blockade;
   const { outage } = syncContext.breaker;
   return [
     ...(outage === null ? [] : [`the platform is unreachable: ${outage.reason}`]),
+    ...(pause === null ? [] : ['paused by a command']),
     ...(passes.hasEnded ? [] : ['the first pass has not ended']),
     ...(refusal === null ? [] : [`the platform refuses the credentials: ${refusal}`]),
     ...(shortage === null ? [] : [`a quota is used up: ${shortage}`]),

@@ -2,7 +2,7 @@ import type { Halt } from '../../domain/guard.ts';
 import type { Hint } from '../../domain/hint.ts';
 import { activityOf, impedimentsOf, type ActivityInput } from './activity.ts';
 import { Approvals, askPrune, type WantedPrune, judgeRescan } from './asked.ts';
-import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
+import type { Approval, AskedPause, AskedPrune, AskedRescan } from '../../domain/status.ts';
 import { Bell } from '../../service/bell.ts';
 import { type Blockade, RefusalNews } from '../pass/blockade.ts';
 import type { DaemonActivity, Trigger } from '../events.ts';
@@ -11,7 +11,10 @@ import { createSyncContext } from '../pass/create-sync-context.ts';
 import type { SyncContext, SyncServices, SyncSettings } from '../pass/sync-context.ts';
 import { KeyLocks } from '../pass/key-locks.ts';
 import { hintedPathsFor, type HintedPaths } from './hinted-paths.ts';
+import { Pausing } from './pausing.ts';
 import { PathRescans } from './path-rescans.ts';
+import { pauseStatusOf } from '../plan/overview.ts';
+import { targetOf } from '../sources/source.ts';
 import { PassSchedule } from './pass-schedule.ts';
 import { Passes } from './passes.ts';
 import { together } from '../pass/workers.ts';
@@ -43,6 +46,7 @@ export class Daemon {
   readonly #dueDates: DueDates;
   readonly #verifications: Verifications;
   readonly #approvals = new Approvals();
+  readonly #pausing: Pausing;
   /** Shared by all settings: running work continues after a reload. */
   readonly #keyLocks = new KeyLocks();
   /** Breaks off running work under any settings. */
@@ -59,6 +63,9 @@ export class Daemon {
     this.#settings = settings;
     this.#input = input;
     this.#schedule = new PassSchedule(input.clock, input.random);
+    this.#pausing = new Pausing(input, () => {
+      this.#schedule.want('asked');
+    });
     this.#watches = new Watches(input.clock, input.emit, {
       rescan: (source, path) => {
         this.#rescans.want(source, path);
@@ -97,6 +104,7 @@ export class Daemon {
    */
   async run(): Promise<void> {
     const { stop } = this.#input;
+    this.#pausing.begin();
     try {
       for (let trigger: Trigger = 'start'; !stop.aborted; trigger = 'reload') {
         await this.#serve(trigger);
@@ -166,6 +174,28 @@ export class Daemon {
     return askPrune(wanted, this.#watches.found(wanted.source), this.#input.state);
   }
 
+  /**
+   * Pauses until a moment (epoch milliseconds), or until `resume` (`null`). What runs is completed; nothing else is
+   * sent, changed or removed.
+   */
+  pause(untilMs: number | null): AskedPause {
+    const { state } = this.#input;
+    const { config, platformName } = this.#settings;
+    const expiries = config.sources.flatMap((source) => {
+      const target = state.targetId(targetOf(config, source, platformName));
+      return state.firstRenewableExpiry(target, source.name) ?? [];
+    });
+    const firstMs = Math.min(...expiries);
+    const isInTime = firstMs < Infinity && firstMs <= (untilMs ?? Infinity);
+    const status = pauseStatusOf(this.#pausing.pause(untilMs));
+    return { ...status, expires: isInTime ? new Date(firstMs).toISOString() : null };
+  }
+
+  /** Ends the pause, and sends what it held back. Returns `false` if there is none. */
+  resume(): boolean {
+    return this.#pausing.resume();
+  }
+
   /** Requests a comparison of everything with the bots soon, and the repair of differences. */
   repair(): void {
     this.#verifications.want();
@@ -210,6 +240,7 @@ export class Daemon {
     return {
       syncContext: this.#syncContext,
       blockade: this.#blockade,
+      pause: this.#pausing.current,
       passes: this.#passes,
       rescans: this.#rescans,
       dueDates: this.#dueDates,
@@ -255,6 +286,7 @@ export class Daemon {
       ...this.#input,
       ...this.#settings,
       waitLimits: { outageMs: Infinity, pauseMs: config.watch.rescanMs, removalMs: config.removals.delayMs },
+      isPaused: () => this.#pausing.current !== null,
       keyLocks: this.#keyLocks,
       changeFeed: {
         ignores: (source, path) => this.#watches.ignores(source, path),
@@ -307,7 +339,8 @@ export class Daemon {
       // Under new settings, nothing is known before the first attempt.
       if (this.#passes.hasEnded || this.#blockade.isOn) this.#refusalNews.update(this.#blockade);
       this.#schedule.checkWallClock();
-      this.#dueDates.probe(syncContext, this.#rescans.want);
+      this.#pausing.endIfOver();
+      if (!syncContext.isPaused()) this.#dueDates.probe(syncContext, this.#rescans.want);
       if (!this.#passes.isUnderWay && syncContext.round.blockade.isOn) this.#schedule.noteBlocked();
       this.#dueDates.find(syncContext, this.#rescans.wantInTime);
       if (this.#dueDates.areRemovalsDue(syncContext)) this.#schedule.wake();

@@ -43,7 +43,7 @@ export async function changeInPlace(task: InPlaceTask, context: WalkContext): Pr
   const { item, source } = task;
   const { botId, name } = source.config;
   const attemptOnce = async (): Promise<FileAttempt<InPlaceEnd> | null> => {
-    const isBlocked = context.round.blockade.reasonAgainst(botId, false) !== null;
+    const isBlocked = context.isPaused() || context.round.blockade.reasonAgainst(botId, false) !== null;
     if (stop.aborted || isBlocked || !context.roots.isThereNow(source)) return null;
     const result = await changeOnce(task, context);
     const failure = result.kind === 'failed' ? result.failure : null;

@@ -70,8 +70,20 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
 
 /** Creates the confirmations of a context; `null`: the platform is not asked. */
 function confirmationsOf(context: Omit<SyncContext, 'confirmations'>): Confirmations | null {
-  const { config, platformName, state, catalog, clock, emit, keyLocks, platform, breaker, stop, onStatus } =
-    context;
+  const {
+    config,
+    platformName,
+    state,
+    catalog,
+    clock,
+    emit,
+    keyLocks,
+    platform,
+    breaker,
+    stop,
+    onStatus,
+    isPaused,
+  } = context;
   if (catalog === null) return null;
   const bots = new Map(
     config.sources.map((source) => {
@@ -87,6 +99,7 @@ function confirmationsOf(context: Omit<SyncContext, 'confirmations'>): Confirmat
     keyLocks,
     stop,
     onStatus,
+    isPaused,
     bots: [...bots.values()],
     attempts: config.upload.attempts,
     isMarking: config.platform.mark,

@@ -170,8 +170,9 @@ function isStillDue(id: RowId, source: string, record: FileRecord, { state, conf
 /** Returns whether a file may be removed now. Checked again before each attempt. */
 function mayGo(source: Source, id: RowId, record: FileRecord, context: WalkContext): boolean {
   const { path, fingerprint, absence } = record;
-  const { state, round, stop, keyLocks, clock } = context;
-  const isObstructed = stop.aborted || round.blockade.reasonAgainst(source.config.botId, false) !== null;
+  const { state, round, stop, keyLocks, clock, isPaused } = context;
+  const isObstructed =
+    stop.aborted || isPaused() || round.blockade.reasonAgainst(source.config.botId, false) !== null;
   if (isObstructed) return false;
   if (round.unsent.mayHave(fingerprint, clock.monotonic()) || keyLocks.mayHave(fingerprint)) return false;
   // The old key may be removed once the platform has the file under the new one.

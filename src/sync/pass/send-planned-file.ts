@@ -188,16 +188,18 @@ class PlannedFile {
 
   /** Returns whether the file may be sent now; marks it as pending otherwise. */
   async #mayBegin(): Promise<boolean> {
-    const { stop, breaker, changeFeed, roots, round, summary } = this.#context;
+    const { stop, breaker, changeFeed, roots, round, summary, isPaused } = this.#context;
     const { path, fingerprint } = this.#item;
     const { name } = this.#source.config;
     const isRootThere = await roots.isThere(this.#source);
     // Since the planning, patterns may have changed to ignore it, or the source's directory may have been replaced.
     const isAstray = changeFeed.ignores(name, path) || !isRootThere;
-    if (!stop.aborted && !breaker.isHopeless && this.#refusal === null && !isAstray) return true;
+    const isPossible = !stop.aborted && !breaker.isHopeless && this.#refusal === null && !isAstray;
+    if (isPossible && !isPaused()) return true;
     summary.pending += 1;
     round.unsent.add(name, path, fingerprint);
-    if (this.#before !== null && !isAstray) this.#notePending();
+    // A pause may last, and its end may be decided by what waits: so new files are noted as well.
+    if (!isAstray && (this.#before !== null || isPossible)) this.#notePending();
     return false;
   }
 
@@ -210,10 +212,10 @@ class PlannedFile {
 
   /** Marks the file as not in sync, with the reason. */
   #notePending(failure?: string): void {
-    const { state, round, stop } = this.#context;
+    const { state, round, stop, isPaused } = this.#context;
     const message = failure ?? this.#refusal;
-    const cause: WaitCause =
-      message === null ? { kind: stop.aborted ? 'stopped' : 'not-accepting' } : { kind: 'platform', message };
+    const kind = stop.aborted ? 'stopped' : isPaused() ? 'paused' : 'not-accepting';
+    const cause: WaitCause = message === null ? { kind } : { kind: 'platform', message };
     const { path, key } = this.#item;
     const reason = { kind: 'waiting', cause } as const;
     state.problems.note({ source: this.#source.config.name, path, key, kind: 'pending', reason }, round.pass);
@@ -240,15 +242,17 @@ class PlannedFile {
   }
 
   #ports(): SenderPorts {
-    const { platform, config, clock, round, roots } = this.#context;
+    const { platform, config, clock, round, roots, isPaused } = this.#context;
     const { botId, name } = this.#source.config;
     return {
       ...retryPorts(name, this.#item.path, this.#item.sizeBytes, this.#context),
       platform: this.#watch.through(platform),
       limits: config.limits,
       now: clock.now,
-      // Waiting for a transfer or an outage may have taken hours.
-      isBlocked: () => this.#refusal !== null || !roots.isThereNow(this.#source),
+      // Waiting for a transfer or an outage may have taken hours. A pause lets what began be completed: the platform may
+      // have nothing of the file now.
+      isBlocked: () =>
+        this.#refusal !== null || !roots.isThereNow(this.#source) || (isPaused() && !this.#mayBeThere),
       onAttempt: (result) => {
         if (result.kind === 'failed') round.blockade.note(result.failure, botId);
         this.#mayBeThere ||= 'upserted' in result && result.upserted;

@@ -16,6 +16,9 @@ const GIVE_UP_MS = 86_400_000;
 /** The delay if another task of the key is in progress, milliseconds. */
 const AFTER_FLIGHT_MS = 1000;
 
+/** The delay while the service is paused, milliseconds. */
+const AFTER_PAUSE_MS = 60_000;
+
 export interface MarkPorts {
   readonly state: StateStore;
   readonly clock: Clock;
@@ -23,6 +26,8 @@ export interface MarkPorts {
   readonly keyLocks: KeyLocks;
   readonly emit: Emit;
   readonly isMarking: boolean;
+  /** See `SyncMode`. */
+  readonly isPaused: () => boolean;
 }
 
 /**
@@ -35,13 +40,13 @@ export async function setMark(
   ports: MarkPorts,
   signal: AbortSignal,
 ): Promise<OptionalFailure | null> {
-  const { state, clock, catalog, keyLocks, isMarking } = ports;
+  const { state, clock, catalog, keyLocks, isMarking, isPaused } = ports;
   if (!isMarking || !catalog.serves(bot.target, 'update')) {
     state.remote.recordMarked(file, false);
     return null;
   }
-  if (keyLocks.has(file)) {
-    state.remote.postpone(file, clock.now() + AFTER_FLIGHT_MS);
+  if (keyLocks.has(file) || isPaused()) {
+    state.remote.postpone(file, clock.now() + (isPaused() ? AFTER_PAUSE_MS : AFTER_FLIGHT_MS));
     return null;
   }
   let failure: OptionalFailure | null = null;

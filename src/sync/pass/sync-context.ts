@@ -61,6 +61,8 @@ export interface SyncMode {
   readonly onStatus?: (outcome: StatusOutcome) => void;
   /** Called when an outage is over. `hasParked`: some files did not wait for that. */
   readonly recovered?: (hasParked: boolean) => void;
+  /** Returns whether a command has paused the service: then nothing new is sent, changed or removed. */
+  readonly isPaused: () => boolean;
   /** Shared with the contexts of a daemon before and after a reload. */
   readonly keyLocks: KeyLocks;
   /** Running work is not waited for once it aborts, and continues on its own. */

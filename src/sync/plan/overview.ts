@@ -1,11 +1,12 @@
 import { describeHalt } from '../../words/halt.ts';
 import { describeReason } from '../../words/obstacle.ts';
 import type { Config } from '../../config/config.ts';
+import { isOver, type Pause } from '../../domain/pause.ts';
 import { haltDigest } from '../../domain/guard.ts';
 import { type Summary, emptySummary } from '../../domain/report.ts';
 import { targetOf } from '../sources/source.ts';
 import type { ProblemCounts, SourceTally } from '../../store/overview-reader.ts';
-import type { Verified, Overview, SincePass, SourceStatus } from '../../domain/status.ts';
+import type { Verified, Overview, PauseStatus, SincePass, SourceStatus } from '../../domain/status.ts';
 import type { StateReader } from '../../store/state-reader.ts';
 import { worstOf } from '../../domain/exit-code.ts';
 
@@ -56,6 +57,7 @@ export function overview(state: StateReader, config: Config, platformName: strin
   });
   const last = state.overview.lastPass();
   const verification = state.remote.verification();
+  const pause = state.pause();
   return {
     sources: [...named, ...leftOver],
     failures: state.overview
@@ -75,7 +77,12 @@ export function overview(state: StateReader, config: Config, platformName: strin
       finishedAt: new Date(verification.finishedAtMs).toISOString(),
       ...(JSON.parse(verification.summary) as Verified),
     },
+    pause: pause === null || isOver(pause, nowMs) ? null : pauseStatusOf(pause),
   };
+}
+
+export function pauseStatusOf({ sinceMs, untilMs }: Pause): PauseStatus {
+  return { since: new Date(sinceMs).toISOString(), until: isoOrNull(untilMs) };
 }
 
 /** A source without records. */
@@ -156,6 +163,8 @@ export function mergeOverviews(all: readonly Overview[]): Overview {
       verified.length > 0 && verified.length === all.length
         ? (verified.sort((a, b) => (a.finishedAt < b.finishedAt ? -1 : 1))[0] ?? null)
         : null,
+    // There is no pause in a cluster.
+    pause: null,
   };
 }
 

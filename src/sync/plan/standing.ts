@@ -21,7 +21,9 @@ import type { ClusterFacts, ClusterTrouble, HostFacts } from '../../domain/clust
 export function withRetries(overview: Overview, running: Running | null, service: ServiceState): Known {
   const halted = new Set(overview.sources.flatMap((one) => (one.halted === null ? [] : [one.name])));
   const failures = overview.failures.map((one) => ({ ...one, ...retryOf(one, running, halted) }));
-  return { ...overview, failures, service };
+  // A daemon knows better than records that were read a while ago.
+  const pause = running?.pause === undefined ? overview.pause : running.pause;
+  return { ...overview, failures, service, pause };
 }
 
 function retryOf(
@@ -33,6 +35,9 @@ function retryOf(
   if (retry === 'change') return { retry, retryAt: null };
   const daemon = running?.activity === undefined ? null : running;
   if (retry === 'ask') return { retry, retryAt: daemon && retryAt };
+  // Files that were being sent when the pause began are completed.
+  if (daemon?.pause && (retry !== 'sending' || daemon.sending === 0))
+    return { retry: 'resume', retryAt: daemon.pause.until };
   if (daemon?.outage) return { retry: 'outage', retryAt: daemon.outage.nextTry };
   if (running !== null && retry === 'sending') return { retry: 'now', retryAt: null };
   if (daemon === null) return { retry: 'pass', retryAt: null };
@@ -89,18 +94,19 @@ export function standingOf(known: Known, running: Running | null): Standing {
       ? EXIT.halted
       : kinds.has('configuration')
         ? EXIT.usage
-        : troubles.length > 0 || isUnderWay || isUnserved
+        : troubles.some((one) => one.kind !== 'paused' || one.waiting !== 0) || isUnderWay || isUnserved
           ? EXIT.incomplete
           : EXIT.ok;
   return { troubles, underWay: isUnderWay ? underWay : null, exitCode };
 }
 
 /** Lists causes that keep many files from being sent. */
-function causes({ lastPass }: Known, running: Running | null, failing: Failings): Trouble[] {
+function causes({ lastPass, pause, sources }: Known, running: Running | null, failing: Failings): Trouble[] {
   const { trouble = null, refusal = null, shortage = null, outage = null, configuration } = running ?? {};
   const { problem = null, loadedAt = '' } = configuration ?? {};
   const wasRefused = running?.isFirstPassOver !== true && lastPass?.exitCode === EXIT.credentials;
   return [
+    ...(pause === null ? [] : [{ kind: 'paused' as const, ...pause, waiting: failing.takePaused(sources) }]),
     ...(trouble === null ? [] : [{ kind: 'state-file' as const, reason: trouble }]),
     ...(problem === null ? [] : [{ kind: 'configuration' as const, problem, loadedAt }]),
     ...(refusal === null && !wasRefused
@@ -146,6 +152,13 @@ class Failings {
   /** Takes out those that wait for the end of an outage, whatever their last failure, and returns their number. */
   takeWaiting(): number {
     return this.#takeOut(({ retry }) => retry === 'outage');
+  }
+
+  /** Takes out those that only a pause holds back, and returns how many changes wait: there may be more than are listed. */
+  takePaused(sources: readonly SourceStatus[]): number {
+    const sentence = describeObstacle({ kind: 'waiting', cause: { kind: 'paused' } });
+    this.#takeOut(({ reason }) => reason === sentence);
+    return sources.reduce((sum, one) => sum + (one.halted === null ? one.pending + one.toRemove : 0), 0);
   }
 
   #takeOut(isTaken: (one: Failing) => boolean): number {

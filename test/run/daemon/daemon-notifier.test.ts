@@ -63,7 +63,7 @@ async function createWorld(): Promise<World> {
     activity: 'watching' as const,
     ...{ isFirstPassOver: true, watchedDirectories: 0, queued: 0, sending: 0 },
     ...{ platformOutOfReach: false, outage: null, refusal: '401', shortage: null, blocked: null },
-    ...{ nextPass: null, failedAgain: null, renewalsAgain: null },
+    ...{ nextPass: null, failedAgain: null, renewalsAgain: null, pause: null },
   };
   return {
     ...{ emulator, notifications, log },

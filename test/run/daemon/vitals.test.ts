@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { ByteRate } from '../../../src/domain/byte-rate.ts';
+import type { Activity } from '../../../src/domain/status.ts';
 import { DaemonVitals } from '../../../src/run/daemon/watchdog.ts';
 
 const MINUTE = 60_000;
@@ -9,9 +11,14 @@ const LIMIT = 10.5 * MINUTE;
 /** How often the watchdog asks, milliseconds. */
 const ASKED_EVERY_MS = 2000;
 
-function create(upload: { maxBytesPerSecond?: number } = {}) {
+type Paused = NonNullable<Activity['pause']>;
+
+function create(upload: { maxBytesPerSecond?: ByteRate } = {}) {
   let nowMs = 0;
-  const world = { pausedForMs: 0, activity: { platformOutOfReach: false, blocked: null as string | null } };
+  const world = {
+    pausedForMs: 0,
+    activity: { platformOutOfReach: false, blocked: null as string | null, pause: null as Paused | null },
+  };
   const vitals = new DaemonVitals({
     monotonic: () => nowMs,
     pausedForMs: () => world.pausedForMs,
@@ -30,6 +37,19 @@ function create(upload: { maxBytesPerSecond?: number } = {}) {
   };
   return { world, vitals, after };
 }
+
+describe('a pause by a command', () => {
+  const pause: Paused = { since: '2026-01-01T00:00:00.000Z', until: null };
+
+  test('is why nothing is sent, and excuses no file that does not move', () => {
+    const { world, vitals, after } = create();
+    world.activity = { platformOutOfReach: false, blocked: null, pause };
+    expect(vitals.pausedBy).toBe('command');
+    expect(after(60 * MINUTE)).toEqual([]);
+    vitals.stages.file.begin();
+    expect(after(LIMIT)).toEqual(['file']);
+  });
+});
 
 describe('a file in hand', () => {
   test('that does not move for longer than any transfer is waited for stands still', () => {
@@ -51,7 +71,11 @@ describe('a file in hand', () => {
 
   test.each([
     ['the platform asked for a pause', 'asked', { pausedForMs: 1 }],
-    ['the platform is unreachable', 'outage', { activity: { platformOutOfReach: true, blocked: null } }],
+    [
+      'the platform is unreachable',
+      'outage',
+      { activity: { platformOutOfReach: true, blocked: null, pause: null } },
+    ],
   ] as const)('may stand still while %s', (_why, reason, state) => {
     const { world, vitals, after } = create();
     vitals.stages.file.begin();
@@ -59,7 +83,10 @@ describe('a file in hand', () => {
     Object.assign(world, state);
     expect(vitals.pausedBy).toBe(reason);
     expect(after(60 * MINUTE)).toEqual([]);
-    Object.assign(world, { pausedForMs: 0, activity: { platformOutOfReach: false, blocked: null } });
+    Object.assign(world, {
+      pausedForMs: 0,
+      activity: { platformOutOfReach: false, blocked: null, pause: null },
+    });
     expect(vitals.pausedBy).toBeNull();
     expect(after(LIMIT)).toEqual(['transfer', 'file']);
   });
@@ -67,13 +94,22 @@ describe('a file in hand', () => {
   test('has no excuse in what is refused: that is not in hand', () => {
     const { world, vitals, after } = create();
     vitals.stages.file.begin();
-    world.activity = { platformOutOfReach: false, blocked: 'no room' };
+    world.activity = { platformOutOfReach: false, blocked: 'no room', pause: null };
     expect(vitals.pausedBy).toBe('blockade');
     expect(after(LIMIT)).toEqual(['file']);
   });
 
-  test('is given the time that our own speed limit takes', () => {
-    const { vitals, after } = create({ maxBytesPerSecond: 2000 });
+  test.each<[string, ByteRate]>([
+    ['our own speed limit', 2000],
+    [
+      'the lowest of our own speed limits',
+      [
+        { fromMinute: 0, untilMinute: 60, bytesPerSecond: 2000 },
+        { fromMinute: 60, untilMinute: 120, bytesPerSecond: 9000 },
+      ],
+    ],
+  ])('is given the time that %s takes', (_what, maxBytesPerSecond) => {
+    const { vitals, after } = create({ maxBytesPerSecond });
     vitals.stages.file.begin();
     expect(after(24 * MINUTE)).toEqual([]);
     expect(after(MINUTE)).toEqual(['file']);

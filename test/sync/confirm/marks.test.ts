@@ -56,6 +56,19 @@ describe('the mark of large content', () => {
     expect(confirmed(second)).toEqual([]);
   });
 
+  test('waits for the end of a pause', async () => {
+    const world = await createAskedWorld();
+    world.write('docs/a.bin', LARGE);
+    const running = await world.start();
+    running.daemon.pause(null);
+    await world.until(() => confirmed(running).length === 1, 'it is confirmed, which changes nothing');
+    await world.wait(HOUR, MINUTE);
+    expect(asked(world, 'update-file')).toBe(0);
+    running.daemon.resume();
+    await world.until(() => asked(world, 'update-file') === 1, 'it is marked');
+    expect(sentPaths(running)).toEqual(['a.bin']);
+  });
+
   test('failures of the platform are made up for, and so is a change that shows in no answer', async () => {
     const world = await createAskedWorld();
     world.fail('update-file', 503, { times: 2 });

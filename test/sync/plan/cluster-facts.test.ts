@@ -32,7 +32,14 @@ const CALM: ClusterFacts = {
 
 /** The exit code with the kinds of the troubles. */
 function told(cluster: Partial<ClusterFacts>, sources: readonly SourceStatus[] = []): string {
-  const known = { sources, failures: [], lastPass: null, sinceLastPass: null, lastVerification: null };
+  const known = {
+    sources,
+    failures: [],
+    lastPass: null,
+    sinceLastPass: null,
+    lastVerification: null,
+    pause: null,
+  };
   const service = { kind: 'running' as const };
   const running = { activity: 'watching' as const, isFirstPassOver: true, queued: 0 };
   const { exitCode, troubles } = standingOf({ ...known, service, cluster: { ...CALM, ...cluster } }, running);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { describeObstacle } from '../../../src/words/obstacle.ts';
 import type { ServiceState, NotInSync, Overview, Running } from '../../../src/domain/status.ts';
 import { standingOf, withRetries } from '../../../src/sync/plan/standing.ts';
 import { emptySummary } from '../../../src/domain/report.ts';
@@ -19,6 +20,7 @@ const calm: Overview = {
   lastPass: passOf(0),
   sinceLastPass: null,
   lastVerification: null,
+  pause: null,
 };
 const failed: NotInSync = {
   ...{ source: 'docs', path: 'a', key: 'a', kind: 'failed', reason: '503 Unavailable' },
@@ -35,6 +37,11 @@ const daemon: Running = {
   failedAgain: LATER,
   renewalsAgain: AT,
   trouble: null,
+};
+const pause = { since: AT, until: LATER };
+const held: NotInSync = {
+  ...failed,
+  ...{ kind: 'pending', reason: describeObstacle({ kind: 'waiting', cause: { kind: 'paused' } }) },
 };
 const outage = { since: AT, nextTry: SOON, reason: 'connection refused' };
 
@@ -55,6 +62,19 @@ describe('the exit code, and each trouble once', () => {
     ['a daemon looks again at everything', {}, { ...daemon, activity: 'pass' }, '0'],
     ['some is being indexed', { sources: [{ ...docs, unconfirmed: 2 }] }, daemon, '0'],
     ['removals wait for their time', { sources: [{ ...docs, toRemove: 2, kept: 1 }] }, daemon, '0'],
+    ['nothing waits in a pause', {}, { ...daemon, pause }, '0 paused'],
+    ['a removal waits in a pause', { sources: [{ ...docs, toRemove: 1 }] }, { ...daemon, pause }, '3 paused'],
+    [
+      'a change waits in a pause, and a file was refused',
+      {
+        sources: [{ ...docs, pending: 1 }],
+        failures: [held, { ...failed, kind: 'refused', retry: 'change' }],
+      },
+      { ...daemon, pause },
+      '3 paused files',
+    ],
+    ['the records are of before the end of a pause', { pause }, { ...daemon, pause: null }, '0'],
+    ['only the records know of a pause', { pause }, null, '0 paused'],
     ['no pass has ended', { lastPass: null }, null, '3 no-pass'],
     ['the last pass was interrupted', { lastPass: passOf(130) }, null, '3 interrupted'],
     ['it left out new files', { lastPass: passOf(3, 2) }, null, '3 left-out'],

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Config } from '../../../config/config.ts';
+import { rateAt } from '../../../domain/byte-rate.ts';
 import { quoteForShell } from '../../../config/problem.ts';
 import { MINUTE_MS, startOf, type HistoryBucket } from '../../../domain/history.ts';
 import type { PageFacts, Renewal, Requests, SourceFacts, Transfers } from '../../../page/facts.ts';
@@ -147,6 +148,6 @@ function requestsOf(
     limit: history.findLast(({ requestLimit }) => requestLimit !== null)?.requestLimit ?? null,
     pausedForMs,
     ownRequestsPerSecond: upload.maxRequestsPerSecond,
-    ownBytesPerSecond: upload.maxBytesPerSecond,
+    ownBytesPerSecond: rateAt(upload.maxBytesPerSecond, nowMs),
   };
 }
