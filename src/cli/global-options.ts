@@ -81,6 +81,9 @@ export function introduceConfig({ config, json, logFormat }: IntroducedOptions):
 
 type IntroducedOptions = Pick<GlobalOptions, 'config' | 'json' | 'logFormat'>;
 
+/** The purpose of botsync, in one line. */
+export const PURPOSE = "Keeps a chat bot's file storage in sync with directories on this machine.";
+
 const GLOBAL = 'Global options:';
 
 /**
@@ -94,7 +97,7 @@ export function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
     .usageConfiguration({ 'hide-types': true })
     .updateStrings({ 'Positionals:': 'Arguments:' })
     .wrap(Math.max(40, Math.min(100, process.stdout.columns || 100)))
-    .usage("$0 <command>\n\nKeeps a chat bot's file storage in sync with directories on this machine.")
+    .usage(`$0 <command>\n\n${PURPOSE}`)
     .help(false)
     .version(false)
     .option('help', { alias: 'h', type: 'boolean', group: 'Options:', description: 'Show help' })
