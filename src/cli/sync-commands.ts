@@ -117,7 +117,10 @@ export function addSyncCommands(parser: Argv<GlobalArguments>, run: RunCommand):
       'List files with their state here and on the platform',
       (command) =>
         command
-          .positional('glob', { type: 'string', description: 'Pattern: only files whose path matches' })
+          .positional('glob', {
+            type: 'string',
+            description: 'A directory, or a pattern: only files below it, or whose path matches',
+          })
           .option('kept', flag('Files that were deleted here and kept on the platform'))
           .option('failed', flag('Files that are not in sync'))
           .option('unindexed', flag('Files that are not known to be searchable'))
@@ -129,6 +132,7 @@ export function addSyncCommands(parser: Argv<GlobalArguments>, run: RunCommand):
           )
           .option('to-remove', flag('Files to be removed, or whose removal a halt holds back'))
           .example('$0 ls --failed', 'What is not in sync')
+          .example('$0 ls docs/reports', 'The files of one directory')
           .example('$0 ls --to-remove', 'Check a halted removal before approving it'),
       run(async () => (await import('./commands/ls.ts')).ls),
     )

@@ -14,7 +14,7 @@ import { load, platformName } from '../../run/run-base.ts';
 import { withRecords } from '../../run/read-records.ts';
 import { printNoService } from '../command-daemon.ts';
 import { print, printError, shown, printJson } from '../render/output.ts';
-import { readGlob } from '../arguments.ts';
+import { readSelection, type Selection } from '../arguments.ts';
 import { findOrphans } from '../../run/verify/compare.ts';
 import { EventFeed } from '../../run/events.ts';
 import { stopBy } from '../../run/stop.ts';
@@ -65,28 +65,28 @@ const FAILED = new Set<PlatformState>([
 export async function ls(options: LsOptions): Promise<number> {
   const loaded = load(options);
   const { config } = loaded;
-  const matches = options.glob === undefined ? () => true : readGlob('ls', options.glob);
+  const name = platformName(options, config);
+  const sources = findSources(config, name);
+  const matches = options.glob === undefined ? () => true : readSelection('ls', options.glob, sources);
   const { kept, failed, unindexed, orphans, toRemove } = options;
   let matched = 0;
-  const isMatch = (path: string): boolean => {
-    if (!matches(path)) return false;
+  const isMatch: Selection = (file) => {
+    if (!matches(file)) return false;
     matched += 1;
     return true;
   };
   const isWanted = (entry: FileEntry): boolean =>
-    isMatch(entry.path) &&
+    isMatch(entry) &&
     (!(kept || failed || unindexed || toRemove) ||
       (kept && entry.platform === 'kept') ||
       (failed && FAILED.has(entry.platform)) ||
       (unindexed && entry.isUnindexed) ||
       (toRemove && entry.platform === 'to-remove'));
-  const name = platformName(options, config);
   const isOrphansOnly = orphans && !(kept || failed || unindexed || toRemove);
   if (!isOrphansOnly)
     await withRecords({ loaded, platformName: name, env: process.env }, async ({ reader, holder }) => {
       const turns = new Turns(systemClock);
       const nowMs = Date.now() + reader.platformAheadMs();
-      const sources = findSources(config, name);
       let isEmpty = true;
       for (const entry of listFiles({ config, platformName: name, sources, state: reader, nowMs })) {
         isEmpty = false;
@@ -106,7 +106,7 @@ export async function ls(options: LsOptions): Promise<number> {
     });
   if (orphans)
     await withOrphans(options, loaded, ({ source, path, key }) => {
-      if (!isMatch(path ?? key)) return;
+      if (!isMatch({ source, path: path ?? key })) return;
       if (options.json) printJson({ kind: 'file', source, path, key, local: 'gone', platform: 'orphan' });
       else print(line('orphan', placeOf(source, path ?? key), 'unknown here'));
     });
