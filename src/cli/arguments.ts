@@ -51,7 +51,8 @@ export function readSelection(place: string, text: string, sources: readonly Fou
   return ({ path }) => matches(path);
 }
 
-function isDirectory(path: string): boolean {
+/** Returns whether a path, relative to the working directory, leads to a directory. */
+export function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {

@@ -11,7 +11,7 @@ import { counted } from '../words/quantity.ts';
 import { commandEnd, introduceConfig, type GlobalOptions } from './global-options.ts';
 import { invocation, shown } from './render/output.ts';
 
-/** How far botsync was put to use with a configuration: a service runs, a pass has ended, or neither. */
+/** The use that was made of a configuration: a service runs, a pass has ended, or neither. */
 type Use = 'service' | 'passes' | 'none';
 
 type Here =

@@ -101,15 +101,17 @@ export function addSyncCommands(parser: Argv<GlobalArguments>, run: RunCommand):
       run(async () => (await import('./commands/status.ts')).status),
     )
     .command(
-      'history',
-      'What was done in the last hours or days',
+      'history [path]',
+      'What was done in the last hours or days, or with one file',
       (command) =>
         command
-          .option('since', {
-            ...text('How far back, such as 12h or 7d, up to 30 days (default: 24h)'),
-            default: '24h',
-          })
-          .example('$0 history --since 7d', 'The last week, day by day'),
+          .positional('path', { type: 'string', description: 'A file of a source' })
+          .option(
+            'since',
+            text('How far back, such as 12h or 7d, up to 30 days (default: 24h; for a file 30d)'),
+          )
+          .example('$0 history --since 7d', 'The last week, day by day')
+          .example('$0 history docs/prices.md', 'When a file was sent and confirmed, and why'),
       run(async () => (await import('./commands/history.ts')).history),
     )
     .command(

@@ -5,7 +5,7 @@ import { StateFileError, type Database } from './database.ts';
 export const APPLICATION_ID = 0x6273796e;
 
 /** The version of the schema (`PRAGMA user_version`). Every change raises it; a state file of an older version is set aside. */
-export const STATE_VERSION = 11;
+export const STATE_VERSION = 12;
 
 export const SCHEMA = `
   -- Where files are kept: one bot at one address under one identity. A record is worth something only for its target.
@@ -189,6 +189,19 @@ export const SCHEMA = `
     request_limit INTEGER,              -- requests a minute, the lowest of that time; NULL: not known
     PRIMARY KEY (span, start)
   ) STRICT, WITHOUT ROWID;
+
+  -- What happened to single files: the newest rows of the last 30 days.
+  CREATE TABLE file_event (
+    number  INTEGER PRIMARY KEY,
+    source  TEXT NOT NULL,
+    path    TEXT NOT NULL,              -- relative to the source
+    at      INTEGER NOT NULL,           -- epoch ms
+    kind    TEXT NOT NULL,              -- see EventKind in src/domain/report.ts
+    outcome TEXT,
+    reason  TEXT NOT NULL,
+    error   TEXT                        -- why the outcome is 'failed'
+  ) STRICT;
+  CREATE INDEX file_event_path ON file_event (source, path);
 
   -- Files that are sent, or removed, once more whatever is on record: a host that ended may have left something under way.
   CREATE TABLE suspect (

@@ -109,7 +109,12 @@ export function* listFiles(input: ListInput): Generator<FileEntry, void> {
   }
 }
 
-function entryOf(sent: FileRecord, found: FoundSource, input: ListInput): FileEntry {
+/** Returns the entry of a record. */
+export function entryOf(
+  sent: FileRecord,
+  found: FoundSource,
+  input: Omit<ListInput, 'sources' | 'platformName'>,
+): FileEntry {
   const { state } = input;
   const { source, path, key, sizeBytes, expiresAtMs, settingsDigest, verdict, absence } = sent;
   const local = presence(found, path);
@@ -138,7 +143,7 @@ function platformState(
   sent: FileRecord,
   local: FileEntry['local'],
   isHalted: boolean,
-  { config, nowMs }: ListInput,
+  { config, nowMs }: Pick<ListInput, 'config' | 'nowMs'>,
 ): PlatformState {
   // A walk that a halt prevented has not noticed which files are gone.
   const isUnnoticed = sent.absence === null && isHalted && local === 'gone';
