@@ -26,12 +26,16 @@ test('the events of a file are kept in their order, and read by others once othe
   const opened = openReader(file, true);
   if (opened.kind !== 'open') throw new Error(opened.kind);
   closeAtEnd(opened);
-  const { key: _, ...uploaded } = UPLOADED;
-  const { key: __, ...failed } = FAILED;
   const { files } = opened.reader.history;
   expect(files.of('docs', 'a', 0)).toEqual([
-    { atMs: NOW, event: uploaded },
-    { atMs: NOW + 5, event: failed },
+    { atMs: NOW, event: { kind: 'upload', source: 'docs', path: 'a', reason: 'new', outcome: 'done' } },
+    {
+      atMs: NOW + 5,
+      event: {
+        ...{ kind: 'upload', source: 'docs', path: 'a', reason: 'changed' },
+        ...{ outcome: 'failed', error: '503 Unavailable' },
+      },
+    },
   ]);
   expect(files.of('docs', 'a', NOW + 1)).toHaveLength(1);
   expect(files.of('docs', 'b', 0)).toEqual([]);

@@ -15,6 +15,7 @@ import { printNoService } from '../command-daemon.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { print, printJson } from '../render/output.ts';
 import { UsageError } from '../usage-error.ts';
+import { entryForPrograms } from './ls.ts';
 
 interface FileHistoryInput {
   /** As the user wrote it. */
@@ -50,7 +51,10 @@ export async function showFileHistory(
       record === null || record.path !== path ? null : standingOf(record, found, loaded, reader);
     if (options.json) {
       for (const event of events) printJson(forPrograms(event));
-      if (standing !== null) printJson({ kind: 'file', ...standing });
+      if (standing !== null) {
+        const { sentAt, confirmedAt, renewAt, missingSince, removeAt } = standing;
+        printJson({ ...entryForPrograms(standing), sentAt, confirmedAt, renewAt, missingSince, removeAt });
+      }
       return;
     }
     print(describeFileHistory(placeOf(source, path), standing, events, span).join('\n'));
@@ -67,9 +71,9 @@ function standingOf(
   found: FoundSource,
   { config }: LoadedConfig,
   state: StateReader,
-): Omit<FileEntry, 'isUnindexed'> & FileStanding {
+): FileEntry & FileStanding {
   const { verdict, sentAtMs, askedAtMs, renewAtMs, absence, absentSinceMs } = record;
-  const { isUnindexed: _, ...entry } = entryOf(record, found, {
+  const entry = entryOf(record, found, {
     config,
     state,
     nowMs: Date.now() + state.platformAheadMs(),

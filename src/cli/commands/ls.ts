@@ -132,12 +132,18 @@ function isUnderOwnKey({ source, path, key, botId }: FileEntry, { sources }: Con
   );
 }
 
-function show(entry: FileEntry, isUnderOwnKey: boolean, json: boolean): void {
+/** Returns a file as a line of JSON shows it. */
+export function entryForPrograms(entry: FileEntry): object {
   const { source, path, key, botId, local, platform, bytes, expiresAt, reason } = entry;
+  return { kind: 'file', source, path, key, botId, local, platform, bytes, expiresAt, reason };
+}
+
+function show(entry: FileEntry, isUnderOwnKey: boolean, json: boolean): void {
   if (json) {
-    printJson({ kind: 'file', source, path, key, botId, local, platform, bytes, expiresAt, reason });
+    printJson(entryForPrograms(entry));
     return;
   }
+  const { source, path, key, botId, local, platform, bytes, expiresAt, reason } = entry;
   const about = [
     prettyBytes(bytes),
     ...(isUnderOwnKey ? [] : [`key ${key ?? ''} of ${botId}`]),
