@@ -175,7 +175,7 @@ function describeUnknownBot(
   const others = bots.length > named.length ? ', …' : '';
   const has = bots.length === 0 ? 'has no bots' : `has ${named.join(', ')}${others}`;
   return shown(
-    `--bot ${botId} is not in the workspace ${workspaceId ?? ''}, which ${has}; correct "botId", or "workspaceId"`,
+    `--bot ${botId} is not in the workspace ${workspaceId ?? ''}, which ${has}; correct "botId" or "workspaceId" in the file`,
   );
 }
 
