@@ -174,7 +174,7 @@ export function writeConfigText(answers: Answers, schemaAddress: string | null):
     ...(baseUrl === DEFAULTS.baseUrl ? [] : [`"baseUrl": ${quoted(baseUrl)},`]),
     ...(chatUrl === DEFAULTS.chatUrl ? [] : [`"chatUrl": ${quoted(chatUrl)},`]),
     ...(workspaceId === null ? [] : [`"workspaceId": ${quoted(workspaceId)},`]),
-    ...(botName === null ? [] : [`// ${shown(botName)}`]),
+    ...(botName === null || botName === botId ? [] : [`// ${shown(botName)}`]),
     `"botId": ${quoted(botId)},`,
     '// Where the token is stored, never the token itself.',
     `"token": ${quoted(token)}`,
