@@ -43,7 +43,7 @@ expect() { # what it is, what it should be, a command in the container
     [ "$got" = "$wanted" ] || fail "$what: '$got' where '$wanted' was expected"
     echo "ok: $what"
 }
-as_botsync() { inside runuser -u botsync -- botsync "$@" --config /etc/botsync/botsync.config.json; }
+as_botsync() { inside runuser -u botsync -- botsync "$@"; }
 # How many files the platform has in all.
 files_there() {
     inside sh -c 'TOKEN=$(cat /etc/botsync/token) node -e "

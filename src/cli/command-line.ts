@@ -9,12 +9,14 @@ import { commandIn, helpLine, refuseMistakes } from './mistakes.ts';
 import { addEmulatorCommand, addPlatformCommands, addSetupCommands } from './platform-commands.ts';
 import {
   introduceConfig,
+  PURPOSE,
   withGlobalOptions,
+  type GlobalOptions,
   type GlobalArguments,
   type RunCommand,
 } from './global-options.ts';
 import { addClusterCommands, addSyncCommands } from './sync-commands.ts';
-import { exitCodeOfError } from './usage-error.ts';
+import { exitCodeOfError, UsageError } from './usage-error.ts';
 import { print, printError, shown } from './render/output.ts';
 
 declare module 'yargs' {
@@ -139,11 +141,23 @@ function program(args: readonly string[], done: (code: number) => void): Argv {
     const command = await load();
     done(await command(options));
   };
-  return refuseMistakes(declareCommands(yargs(), run), args).middleware((options) => {
-    if (WITHOUT_CONFIG.has(`${options._[0] ?? ''}`)) return;
-    const introduction = introduceConfig(options);
-    if (introduction !== null) printError(introduction);
-  });
+  return refuseMistakes(declareCommands(yargs(), run), args)
+    .middleware(
+      // A promise for other lines would make yargs mix up the errors of their options.
+      (options) => (options._.length > 0 || options.json ? undefined : refuseToGuess(options)),
+      true,
+    )
+    .middleware((options) => {
+      if (WITHOUT_CONFIG.has(`${options._[0] ?? ''}`)) return;
+      const introduction = introduceConfig(options);
+      if (introduction !== null) printError(introduction);
+    });
+}
+
+/** Throws `UsageError` for a line without a command: what botsync is, and which command comes next. */
+async function refuseToGuess(options: GlobalOptions): Promise<never> {
+  const { describeHere } = await import('./here.ts');
+  throw new UsageError(`${PURPOSE}\n${await describeHere(options)}\nSee botsync --help.`);
 }
 
 /** Runs nothing. */

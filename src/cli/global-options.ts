@@ -1,5 +1,6 @@
+import { dirname } from 'node:path';
 import type { Argv } from 'yargs';
-import { CONFIG_NAMES, findConfig, type FoundConfig } from '../config/find-config.ts';
+import { CONFIG_NAMES, findConfig, SERVICE_CONFIG, type FoundConfig } from '../config/find-config.ts';
 import { quoteForShell } from '../config/problem.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -26,7 +27,7 @@ export function commandEnd({ config, emulator }: Pick<GlobalOptions, 'config' | 
   return `${emulator ? ' --emulator' : ''}${isDefault ? '' : ` -c ${quoteForShell(config)}`}`;
 }
 
-/** Finds the configuration in the working directory or above. */
+/** Finds the configuration in the working directory, above, or that of the service. */
 function foundConfig(): FoundConfig {
   let directory: string;
   try {
@@ -52,8 +53,8 @@ export function newConfig(): string {
 }
 
 /**
- * Returns a note if the default configuration is in a parent directory, else `null`. Throws `UsageError` if it is
- * ambiguous or belongs to another user.
+ * Returns a note if the default configuration is in another directory, else `null`. Throws `UsageError` if it is
+ * ambiguous, belongs to another user or may not be read.
  */
 export function introduceConfig({ config, json, logFormat }: IntroducedOptions): string | null {
   if (config !== defaultConfig() || (process.env['BOTSYNC_CONFIG'] ?? '') !== '') return null;
@@ -70,11 +71,18 @@ export function introduceConfig({ config, json, logFormat }: IntroducedOptions):
         `${looked.file} belongs to another user and decides where the token is sent, so botsync does not use it by default; if you trust it, name it with --config`,
       );
     case 'found':
-      return looked.isAbove && !json && logFormat !== 'json' ? `Configuration: ${looked.file}` : null;
+      return looked.isHere || json || logFormat === 'json' ? null : `Configuration: ${looked.file}`;
+    case 'unreadable':
+      throw new UsageError(
+        `${looked.file} cannot be read by this user; run the command as root or in the group of that file, or name another configuration with --config`,
+      );
   }
 }
 
 type IntroducedOptions = Pick<GlobalOptions, 'config' | 'json' | 'logFormat'>;
+
+/** The purpose of botsync, in one line. */
+export const PURPOSE = "Keeps a chat bot's file storage in sync with directories on this machine.";
 
 const GLOBAL = 'Global options:';
 
@@ -89,7 +97,7 @@ export function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
     .usageConfiguration({ 'hide-types': true })
     .updateStrings({ 'Positionals:': 'Arguments:' })
     .wrap(Math.max(40, Math.min(100, process.stdout.columns || 100)))
-    .usage("$0 <command>\n\nKeeps a chat bot's file storage in sync with directories on this machine.")
+    .usage(`$0 <command>\n\n${PURPOSE}`)
     .help(false)
     .version(false)
     .option('help', { alias: 'h', type: 'boolean', group: 'Options:', description: 'Show help' })
@@ -97,7 +105,7 @@ export function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
       group: GLOBAL,
       alias: 'c',
       type: 'string',
-      description: 'Configuration file (default: $BOTSYNC_CONFIG, or botsync.config.json here or above)',
+      description: `Configuration file (default: $BOTSYNC_CONFIG, or ${CONFIG_NAMES[0]} here, above or in ${dirname(SERVICE_CONFIG)})`,
       default: defaultConfig(),
       requiresArg: true,
     })

@@ -59,9 +59,12 @@ export interface Interview extends DirectoryPorts {
   readonly configFile: string;
   /** The bot of the emulator, which needs no access to the platform; `null` without it. */
   readonly emulatorBot: string | null;
-  /** Returns the bots of the workspace by name; `null` if unknown. */
-  readonly findBots: (access: Access) => Promise<readonly Choice<string>[] | null>;
+  /** Returns the bots of the workspace by name; `null` if unknown, with a message if they are to choose from. */
+  readonly findBots: (access: Access, purpose: BotPurpose) => Promise<readonly Choice<string>[] | null>;
 }
+
+/** `check`: of an id that was given, as far as the platform can be asked. */
+export type BotPurpose = 'choose' | 'check';
 
 /** The default patterns to index: formats that the platform is known to index. */
 const DOCUMENTS = ['*.md', '*.txt', '*.html', '*.htm', '*.pdf', '*.doc', '*.docx'];
@@ -138,19 +141,42 @@ async function settle(
 }
 
 async function settleBot(
-  { options, prompter, emulatorBot, findBots }: Interview,
+  { options, prompter, emulatorBot, findBots, warn }: Interview,
   access: Access,
 ): Promise<Pick<Answers, 'botId' | 'botName'>> {
   if (options.bot === undefined && emulatorBot !== null) return { botId: emulatorBot, botName: null };
   const field = { question: 'Id of the bot', fallback: '', read: readBotId };
-  const found = options.bot === undefined && prompter !== null ? await findBots(access) : null;
-  if (found === null || found.length === 0 || prompter === null)
-    return { botId: await settle(prompter, '--bot', options.bot, field), botName: null };
+  if (options.bot !== undefined || prompter === null) {
+    const botId = await settle(null, '--bot', options.bot, field);
+    const known = emulatorBot === null ? await findBots(access, 'check') : null;
+    if (known === null) return { botId, botName: null };
+    const botName = known.find(({ value }) => value === botId)?.name ?? null;
+    if (botName === null) warn(describeUnknownBot(botId, access.workspaceId, known));
+    return { botId, botName };
+  }
+  const found = await findBots(access, 'choose');
+  if (found === null || found.length === 0)
+    return { botId: await prompter.text(field.question, field.fallback, field.read), botName: null };
   const other = { name: 'another one', value: null };
   const choices = found.map(({ name, value }) => ({ name: `${name} (${value})`, value }));
   const botId = await prompter.choose<string | null>('Bot for the files', [...choices, other]);
   if (botId === null) return { botId: await prompter.text(field.question, '', field.read), botName: null };
   return { botId, botName: found.find(({ value }) => value === botId)?.name ?? null };
+}
+
+const MOST_NAMED_BOTS = 5;
+
+function describeUnknownBot(
+  botId: string,
+  workspaceId: string | null,
+  bots: readonly Choice<string>[],
+): string {
+  const named = bots.slice(0, MOST_NAMED_BOTS).map(({ name, value }) => `${value} (${name})`);
+  const others = bots.length > named.length ? ', …' : '';
+  const has = bots.length === 0 ? 'has no bots' : `has ${named.join(', ')}${others}`;
+  return shown(
+    `--bot ${botId} is not in the workspace ${workspaceId ?? ''}, which ${has}; correct "botId" or "workspaceId" in the file`,
+  );
 }
 
 async function settleIndex({ options, prompter }: Interview): Promise<readonly string[]> {

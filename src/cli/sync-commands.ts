@@ -116,15 +116,17 @@ export function addSyncCommands(parser: Argv<GlobalArguments>, run: RunCommand):
       run(async () => (await import('./commands/status.ts')).status),
     )
     .command(
-      'history',
-      'What was done in the last hours or days',
+      'history [path]',
+      'What was done in the last hours or days, or with one file',
       (command) =>
         command
-          .option('since', {
-            ...text('How far back, such as 12h or 7d, up to 30 days (default: 24h)'),
-            default: '24h',
-          })
-          .example('$0 history --since 7d', 'The last week, day by day'),
+          .positional('path', { type: 'string', description: 'A file of a source' })
+          .option(
+            'since',
+            text('How far back, such as 12h or 7d, up to 30 days (default: 24h; for a file 30d)'),
+          )
+          .example('$0 history --since 7d', 'The last week, day by day')
+          .example('$0 history docs/prices.md', 'When a file was sent and confirmed, and why'),
       run(async () => (await import('./commands/history.ts')).history),
     )
     .command(
@@ -132,7 +134,10 @@ export function addSyncCommands(parser: Argv<GlobalArguments>, run: RunCommand):
       'List files with their state here and on the platform',
       (command) =>
         command
-          .positional('glob', { type: 'string', description: 'Pattern: only files whose path matches' })
+          .positional('glob', {
+            type: 'string',
+            description: 'A directory, or a pattern: only files below it, or whose path matches',
+          })
           .option('kept', flag('Files that were deleted here and kept on the platform'))
           .option('failed', flag('Files that are not in sync'))
           .option('unindexed', flag('Files that are not known to be searchable'))
@@ -144,6 +149,7 @@ export function addSyncCommands(parser: Argv<GlobalArguments>, run: RunCommand):
           )
           .option('to-remove', flag('Files to be removed, or whose removal a halt holds back'))
           .example('$0 ls --failed', 'What is not in sync')
+          .example('$0 ls docs/reports', 'The files of one directory')
           .example('$0 ls --to-remove', 'Check a halted removal before approving it'),
       run(async () => (await import('./commands/ls.ts')).ls),
     )

@@ -1,8 +1,11 @@
-import { readFileSync, existsSync, lstatSync, statSync } from 'node:fs';
+import { closeSync, existsSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 
 /** The default names of a configuration; the first is the one that is created. */
 export const CONFIG_NAMES = ['botsync.config.json', 'botsync.config.jsonc'] as const;
+
+/** The configuration of an installed service, as the units name it. */
+export const SERVICE_CONFIG = '/etc/botsync/botsync.config.json';
 
 /** Formats that botsync does not read, by extension. */
 const OTHER_FORMATS = new Map([
@@ -22,22 +25,29 @@ export const SCHEMA_COPY = 'botsync.config.schema.json';
 
 /** The result of the search for a configuration, if none is named. */
 export type FoundConfig =
-  /** `file` is relative to the directory: `../botsync.config.json`. */
-  | { readonly kind: 'found'; readonly file: string; readonly isAbove: boolean }
+  /** `file` is relative to the directory, `../botsync.config.json`, or that of the service. */
+  | { readonly kind: 'found'; readonly file: string; readonly isHere: boolean }
   /** A directory has files with both names. */
   | { readonly kind: 'ambiguous'; readonly directory: string }
   /** The owner of the file may not be trustworthy: the configuration decides where the token is sent. */
   | { readonly kind: 'foreign'; readonly file: string }
+  /** Only the service has one, and this user may not read it. */
+  | { readonly kind: 'unreadable'; readonly file: string }
   | { readonly kind: 'none' };
 
 /**
- * Looks for a configuration in a directory and those above it, the nearest first. One from above must belong to the
- * user or to root. Never throws.
+ * Looks for a configuration in a directory and those above it, the nearest first, then for that of the service. One
+ * from elsewhere must belong to the user or to root. Never throws.
  *
  * @param directory - absolute.
  * @param userId - `null` where users have no numbers.
+ * @param serviceConfig - absolute.
  */
-export function findConfig(directory: string, userId: number | null): FoundConfig {
+export function findConfig(
+  directory: string,
+  userId: number | null,
+  serviceConfig = SERVICE_CONFIG,
+): FoundConfig {
   for (let place = directory; ; place = dirname(place)) {
     const isAbove = place !== directory;
     const names = CONFIG_NAMES.filter((name) => isThere(join(place, name), isAbove));
@@ -47,10 +57,22 @@ export function findConfig(directory: string, userId: number | null): FoundConfi
       const file = join(place, name);
       return isAbove && !isTrusted(file, userId)
         ? { kind: 'foreign', file }
-        : { kind: 'found', file: relative(directory, file), isAbove };
+        : { kind: 'found', file: relative(directory, file), isHere: !isAbove };
     }
-    if (dirname(place) === place) return { kind: 'none' };
+    if (dirname(place) === place) return findOfService(serviceConfig, userId);
   }
+}
+
+function findOfService(file: string, userId: number | null): FoundConfig {
+  try {
+    if (!statSync(file).isFile()) return { kind: 'none' };
+    closeSync(openSync(file, 'r'));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES'
+      ? { kind: 'unreadable', file }
+      : { kind: 'none' };
+  }
+  return isTrusted(file, userId) ? { kind: 'found', file, isHere: false } : { kind: 'foreign', file };
 }
 
 /** In the directory itself anything with the name counts, so that its problems are reported. */
@@ -90,7 +112,7 @@ export function describeAbsence(file: string): string {
   const twin = ['.json', '.jsonc'].map((extension) => stem + extension).find((one) => existsSync(one));
   if (twin !== undefined) return `file not found; did you mean ${twin}?`;
   const isDefault = file === CONFIG_NAMES[0];
-  return `file not found${isDefault ? ', here or in a directory above' : ''}; name the configuration with --config or $BOTSYNC_CONFIG, or create one: botsync init`;
+  return `file not found${isDefault ? `, here, in a directory above or in ${dirname(SERVICE_CONFIG)}` : ''}; name the configuration with --config or $BOTSYNC_CONFIG, or create one: botsync init`;
 }
 
 /** Says what to name instead of a directory. */

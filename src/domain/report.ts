@@ -16,6 +16,13 @@ export interface FileEvent {
   readonly error?: string;
 }
 
+/** An event in the history of its file. */
+export interface LoggedEvent {
+  /** Epoch milliseconds. */
+  readonly atMs: number;
+  readonly event: Omit<FileEvent, 'key'>;
+}
+
 /** The counts of a pass; the last line of `sync --json`. In a dry run: what would be done. */
 export interface Summary {
   uploaded: number;

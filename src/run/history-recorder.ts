@@ -4,7 +4,7 @@ import type { CountedAnswer } from '../platform/pacer.ts';
 import type { HistoryStore } from '../store/history.ts';
 import { listener } from '../sync/events.ts';
 
-/** Counts what a run does in the history of the attached state file. */
+/** Notes what a run does in the history of the attached state file: counts, and events of files. */
 export class HistoryRecorder {
   readonly #now: () => number;
   #history: HistoryStore | null = null;
@@ -21,7 +21,9 @@ export class HistoryRecorder {
 
   readonly listener = listener({
     file: ({ file, transferred, isKnown = false }) => {
-      const counts = isKnown ? null : countsOf(file, transferred);
+      if (isKnown) return;
+      if (isLogged(file)) this.#history?.noteFile(file, this.#now());
+      const counts = countsOf(file, transferred);
       if (counts !== null) this.#history?.note(counts, this.#now());
     },
   });
@@ -30,6 +32,11 @@ export class HistoryRecorder {
   readonly answered = ({ wasLimited, limitPerMinute }: CountedAnswer): void => {
     this.#history?.note({ requests: 1, throttled: Number(wasLimited) }, this.#now(), limitPerMinute);
   };
+}
+
+/** Returns whether an event belongs in the history of its file: a pass reports each time what it skips. */
+function isLogged({ kind, path }: FileEvent): boolean {
+  return kind !== 'skip' && path !== '.';
 }
 
 /** Returns the counts for a file event; `null`: none. */

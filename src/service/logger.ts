@@ -146,7 +146,7 @@ export function logLine(
 }
 
 /** Local time, such as "2026-11-22 13:07:13". */
-function localTime(time: Date): string {
+export function localTime(time: Date): string {
   const date = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-');
   return `${date} ${timeOfDay(time)}`;
 }

@@ -9,7 +9,9 @@ import {
   type HistoryBucket,
   type HistoryCounts,
 } from '../domain/history.ts';
+import type { FileEvent } from '../domain/report.ts';
 import { type Query, isCount, isMoment, mustMakeSense, type Change } from './database.ts';
+import { FileLogReader, FileLogStore } from './file-log.ts';
 import type { Incidental } from './write-group.ts';
 
 const COLUMNS =
@@ -30,10 +32,12 @@ const MOST_ROWS = 4000;
 
 /** Reads the counts of the last days. All times in epoch milliseconds. Methods throw `StateFileError`. */
 export class HistoryReader {
+  readonly files: FileLogReader;
   readonly #query: Query;
 
   constructor(query: Query) {
     this.#query = query;
+    this.files = new FileLogReader(query);
   }
 
   /**
@@ -49,8 +53,9 @@ export class HistoryReader {
   }
 }
 
-/** Gathers counts in memory, and writes them after other writes. */
+/** Gathers counts and events of files in memory, and writes them after other writes. */
 export class HistoryStore extends HistoryReader implements Incidental {
+  override readonly files: FileLogStore;
   readonly #run: Change;
   readonly #writeSoon: () => void;
   /** Unwritten counts by the start of their minute: usually one, two at the turn of a minute. */
@@ -66,6 +71,7 @@ export class HistoryStore extends HistoryReader implements Incidental {
    */
   constructor(query: Query, run: Change, writeSoon: () => void) {
     super(query);
+    this.files = new FileLogStore(query, run);
     this.#run = run;
     this.#writeSoon = writeSoon;
   }
@@ -82,14 +88,22 @@ export class HistoryStore extends HistoryReader implements Incidental {
       requestLimit,
     };
     this.#pending.set(startMs, added(bucket, counts, requestLimit));
+    this.#writeAfter(startMs + MINUTE_MS, nowMs);
+  }
+
+  /** Adds an event of a file, which is written as counts are. Does nothing after `close`. */
+  noteFile(event: FileEvent, nowMs: number): void {
+    if (this.#isClosed) return;
+    this.files.note(event, nowMs);
+    this.#writeAfter(startOf(nowMs, MINUTE_MS) + MINUTE_MS, nowMs);
+  }
+
+  #writeAfter(momentMs: number, nowMs: number): void {
     this.#latestMs = nowMs;
-    this.#timer ??= setTimeout(
-      () => {
-        this.#timer = null;
-        this.#writeSoon();
-      },
-      startMs + MINUTE_MS - nowMs,
-    ).unref();
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#writeSoon();
+    }, momentMs - nowMs).unref();
   }
 
   /** Includes unwritten counts. */
@@ -106,18 +120,20 @@ export class HistoryStore extends HistoryReader implements Incidental {
   }
 
   get isPending(): boolean {
-    return this.#pending.size > 0;
+    return this.#pending.size > 0 || this.files.isPending;
   }
 
-  /** Writes all counts. Counts that cannot be written are dropped. */
+  /** Writes everything. What cannot be written is dropped. */
   write(): void {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     for (const bucket of pending) this.#add(bucket);
+    if (this.files.isPending) this.files.write();
     const hourMs = startOf(this.#latestMs, HOUR_MS);
     if (hourMs === this.#prunedHourMs) return;
     this.#prunedHourMs = hourMs;
     this.#prune(hourMs);
+    this.files.dropOld(hourMs);
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import type { Database } from './database.ts';
 
 /** Tables that are not shipped as entries: the ledger has its own, and history belongs to a machine. */
-const NOT_SHIPPED = new Set(['target', 'history', 'file', 'conversation']);
+const NOT_SHIPPED = new Set(['target', 'history', 'file', 'file_event', 'conversation']);
 
 /** Tables with what one host sees: another host may see it differently. */
 const OF_A_HOST = new Set(['source', 'mount']);

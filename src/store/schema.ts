@@ -190,6 +190,19 @@ export const SCHEMA = `
     PRIMARY KEY (span, start)
   ) STRICT, WITHOUT ROWID;
 
+  -- What happened to single files: the newest rows of the last 30 days.
+  CREATE TABLE file_event (
+    number  INTEGER PRIMARY KEY,
+    source  TEXT NOT NULL,
+    path    TEXT NOT NULL,              -- relative to the source
+    at      INTEGER NOT NULL,           -- epoch ms
+    kind    TEXT NOT NULL,              -- see EventKind in src/domain/report.ts
+    outcome TEXT,
+    reason  TEXT NOT NULL,
+    error   TEXT                        -- why the outcome is 'failed'
+  ) STRICT;
+  CREATE INDEX file_event_path ON file_event (source, path);
+
   -- Files that are sent, or removed, once more whatever is on record: a host that ended may have left something under way.
   CREATE TABLE suspect (
     target   INTEGER NOT NULL REFERENCES target (id),

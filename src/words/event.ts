@@ -47,23 +47,34 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Returns the message about a file's event, the same in every form of the log. */
 export function eventWords(event: FileEvent, transferred?: Transferred): Words {
-  const { kind, source, path, reason, outcome, error } = event;
-  const place = placeOf(source, path);
-  if (outcome === 'failed') return words('failure', FAILED[kind], ` ${place}: ${error ?? reason}`);
+  return wordsAt(` ${placeOf(event.source, event.path)}`, event, transferred);
+}
+
+/** Returns the message about an event for people who know the file. */
+export function eventSentence(event: Omit<FileEvent, 'key'>): string {
+  if (event.kind === 'problem') return `not sent: ${event.reason}`;
+  const { head, rest } = wordsAt('', event, undefined);
+  return `${head}${rest}`;
+}
+
+/** `place`: empty, or the name of the file after a space. */
+function wordsAt(place: string, event: Omit<FileEvent, 'key'>, transferred: Transferred | undefined): Words {
+  const { kind, reason, outcome, error } = event;
+  if (outcome === 'failed') return words('failure', FAILED[kind], `${place}: ${error ?? reason}`);
   switch (kind) {
     case 'refuse':
     case 'problem':
-      return words('warning', FAILED[kind], ` ${place}: ${reason}`);
+      return words('warning', FAILED[kind], `${place}: ${reason}`);
     case 'skip':
-      return words('aside', 'skipped', ` ${place} (${reason})`);
+      return words('aside', 'skipped', `${place} (${reason})`);
     case 'confirm':
-      return words('ok', outcome ?? 'confirmed', ` ${place} (the platform reports: ${reason})`);
+      return words('ok', outcome ?? 'confirmed', `${place} (the platform reports: ${reason})`);
     case 'upload':
     case 'renew':
     case 'update':
     case 'adopt':
     case 'remove':
-      return words('ok', DONE[kind], ` ${place} (${asides(event, transferred).join('; ')})`);
+      return words('ok', DONE[kind], `${place} (${asides(event, transferred).join('; ')})`);
   }
 }
 
@@ -77,7 +88,7 @@ export function eventLevel({ kind, outcome }: FileEvent): LogLevel {
   return kind === 'skip' || kind === 'confirm' ? 'debug' : 'info';
 }
 
-function asides({ kind, reason }: FileEvent, transferred: Transferred | undefined): string[] {
+function asides({ kind, reason }: Omit<FileEvent, 'key'>, transferred: Transferred | undefined): string[] {
   const why = REASONS[reason] ?? reason;
   if (kind === 'update') return [why, 'the content was not sent again'];
   if (transferred === undefined) return [why];

@@ -62,7 +62,7 @@ test('every command has its help: arguments and options of its own first, an exa
     expect.soft(help, name).not.toMatch(/\[(?:string|boolean|number|array|choices|default|required)\b/u);
     expect.soft(help, name).not.toMatch(/^ {2,6}-{1,2}[a-z-]+$/mu);
   }
-  expect(helps.get('history')).toContain('How far back, such as 12h or 7d, up to 30 days (default: 24h)');
+  expect(helps.get('history')).toContain('How far back, such as 12h or 7d, up to 30 days (default: 24h');
 });
 
 test('help is asked for in several ways', async () => {

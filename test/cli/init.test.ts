@@ -152,6 +152,53 @@ test('beside a local platform stands its chat, and beside a .jsonc nothing is wr
   expect(planned.lines()).toMatchObject([{ kind: 'summary', uploaded: 0 }]);
 });
 
+test('--bot is looked up in the workspace if the token is set: its name is written, and an unknown one is told', async () => {
+  const { directory, emulator, env } = await createChatSite({
+    bots: [
+      { id: 'bot-1', name: 'One' },
+      { id: 'bot-2', name: 'Two' },
+    ],
+  });
+  const { baseUrl, workspaceId } = emulator;
+  const file = join(directory, 'new.json');
+  const init = (bot: string, workspace: string[], variables: Record<string, string>) =>
+    run(
+      directory,
+      [
+        'init',
+        '-c',
+        file,
+        '--force',
+        '--directory',
+        'docs',
+        '--base-url',
+        baseUrl,
+        '--bot',
+        bot,
+        ...workspace,
+      ],
+      variables,
+    );
+  const own = ['--workspace', workspaceId];
+  expect(await init('bot-2', own, env)).toMatchObject({ code: 0, stderr: '' });
+  expect(readFileSync(file, 'utf8')).toMatch(/\/\/ Two\n +"botId": "bot-2"/u);
+  expect(await init('bot-3', own, env)).toMatchObject({
+    code: 0,
+    stderr: `warning: --bot bot-3 is not in the workspace ${workspaceId}, which has bot-1 (One), bot-2 (Two); correct "botId" or "workspaceId" in the file\n`,
+  });
+  expect(written(directory, 'new.json').platform.botId).toBe('bot-3');
+  expect((await init('bot-3', own, { BOTSYNC_TOKEN: 'wrong' })).stderr).toMatch(
+    /^The bots cannot be listed, so --bot was not checked: 401/u,
+  );
+  // Both may be set later.
+  for (const [workspace, variables] of [
+    [[], env],
+    [own, {}],
+    [[...own, '--emulator'], env],
+  ] as const)
+    expect(await init('bot-3', [...workspace], variables)).toMatchObject({ code: 0, stderr: '' });
+});
+
 describe.runIf(hasTerminal)('init on a terminal', () => {
   test('asks, offers the bots of the workspace, and writes the answers', async () => {
     const { directory, emulator, env } = await createChatSite({

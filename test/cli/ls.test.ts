@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { markOf } from '../../src/domain/mark.ts';
@@ -58,6 +58,43 @@ test('a file that the platform has, and that may not be sent since it changed, i
   expect(failed.stdout).toMatch(
     /^stored +docs\/b\.md {2}\(4 B; 14 bytes are more than limits\.fileBytes \(10\)\)\n$/u,
   );
+});
+
+test('a directory is listed with what is below it, even if it was deleted', async () => {
+  const sources = [{ directory: './docs' }, { directory: './news', keyPrefix: 'n/' }];
+  const site = await createSite({ sources });
+  for (const name of ['docs/a.md', 'docs/sub/b.md', 'docs/sub-2/c.md', 'docs/old/d.md', 'news/sub/e.md'])
+    site.write(name, name);
+  await site.sync();
+  rmSync(join(site.directory, 'docs/old'), { recursive: true });
+  await site.sync();
+  symlinkSync(join(site.directory, 'docs/sub'), join(site.directory, 'link'));
+  const paths = async (place: string, argument: string): Promise<unknown[]> => {
+    const ended = await run(join(site.directory, place), ['ls', '--json', argument], site.env);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    return ended.lines().map(({ source, path }) => `${String(source)}/${String(path)}`);
+  };
+  expect(await paths('', 'docs/sub')).toEqual(['docs/sub/b.md']);
+  expect(await paths('docs', './sub/')).toEqual(['docs/sub/b.md']);
+  expect(await paths('news/sub', join(site.directory, 'docs/sub'))).toEqual(['docs/sub/b.md']);
+  expect(await paths('', 'link')).toEqual(['docs/sub/b.md']);
+  expect(await paths('', 'docs/old/')).toEqual(['docs/old/d.md']);
+  expect(await paths('news', '.')).toEqual(['news/sub/e.md']);
+  expect(await paths('', '.')).toHaveLength(5);
+  // No directory here: a pattern, for every source.
+  expect(await paths('', 'sub/*')).toEqual(['docs/sub/b.md', 'news/sub/e.md']);
+  expect(await paths('', `{${'x'.repeat(300)},a}.md`)).toEqual(['docs/a.md']);
+  mkdirSync(join(site.directory, 'other'));
+  for (const [where, hint] of [
+    ['other', '; if it is a pattern, write "**/other"'],
+    ['/usr', ''],
+  ] as const) {
+    const ended = await run(site.directory, ['ls', where], site.env);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toBe(
+      `${where} is not in any source${hint}; the sources are:\n  docs: ${site.directory}/docs\n  news: ${site.directory}/news\n`,
+    );
+  }
 });
 
 test('before the first pass there is no list, and the command that makes one is named', async () => {

@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createSite, run, runLines } from './binary.ts';
+import { createSite, run, runLines, temporaryDirectory } from './binary.ts';
+import { launch } from './running-daemon.ts';
 
 const MISTAKES: readonly (readonly [args: string[], message: RegExp])[] = [
   [['sync', '--once', '--no-such'], /^Unknown option: --no-such\nSee botsync sync --help\.\n$/u],
@@ -23,7 +25,8 @@ const MISTAKES: readonly (readonly [args: string[], message: RegExp])[] = [
   [['explain'], /^An argument is missing: botsync explain <path>\nSee botsync explain --help\.\n$/u],
   [['sync', '-v'], /^-v is for the version, without a command; /u],
   [['init', '-yh'], /^-h is for help; write it by itself\nSee botsync init --help\.\n$/u],
-  [[], /Name a command/u],
+  [[], /^Keeps a chat bot's .*\nConfiguration: botsync\.config\.json: 1 source \(docs\), bot bot-1\n/u],
+  [['--json'], /^\{"kind":"error","exitCode":2,"message":"Name a command\.\\nSee botsync --help\."\}\n$/u],
   [['sync', '--once', '--dry-run'], /only one of them/u],
   [['sync', '--allow-removals'], /--allow-removals needs --once/u],
   [['sync', '--force'], /--force needs --once/u],
@@ -37,6 +40,7 @@ const MISTAKES: readonly (readonly [args: string[], message: RegExp])[] = [
   ],
   [['sync', '--once', '--force', 'a', '--force', 'b'], /--force may be given once/u],
   [['status', '-c', 'a', '-c', 'b'], /^--config may be given once/u],
+  [['-c'], /^-c takes a value\nSee botsync --help\.\n$/u],
   [['sync', '-c'], /^-c takes a value\nSee botsync sync --help\.\n$/u],
   [['sync', '--once', '--log-format'], /^--log-format takes a value/u],
   [['conversation', 'create', '--channel', 'x', '--tag'], /^--tag takes a value/u],
@@ -67,6 +71,40 @@ test('what is wrong is told, without a stack, and the command ends with 2', asyn
   // A process of its own ends with the same.
   const first = await run(site.directory, lines[0] as string[], site.env);
   expect(first).toMatchObject({ code: 2, stderr: outcomes[0]?.stderr });
+});
+
+test('without a command, what was found here and what comes next is told', async () => {
+  const site = await createSite();
+  const { directory, env } = site;
+  const told = async (where = directory, ...args: string[]): Promise<string> => {
+    const ended = await run(where, args, env);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    return ended.stderr;
+  };
+  expect(await told()).toMatch(
+    /\nNo pass has ended yet\. Next:\n.* doctor +checks .*\n.* sync --once --emulator +tries .*\n.* sync --dry-run +shows /u,
+  );
+  await site.sync();
+  const docs = join(directory, 'docs');
+  expect(await told(docs)).toMatch(
+    /\nConfiguration: \.\.\/botsync\.config\.json: 1 source .*\nNo service is running\. Next:\n.* status +shows .*\n.* sync +runs .*\nSee botsync --help\.\n$/u,
+  );
+  expect(await told(docs, '-c', '../botsync.config.json', '--emulator')).toMatch(
+    / doctor --emulator +checks/u,
+  );
+  const daemon = await launch(site);
+  expect(await told()).toMatch(/\nA service is running\. Next:\n.* status +shows .*\nSee /u);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+  writeFileSync(join(docs, 'botsync.config.json'), '{ "sources": [], "more": 1 }');
+  expect(await told(docs)).toMatch(
+    /\nbotsync\.config\.json:1:14: sources: .*\nbotsync\.config\.json:1:\d+: more: /u,
+  );
+  writeFileSync(join(docs, 'botsync.config.jsonc'), '{}');
+  expect(await told(docs)).toMatch(/docs has both botsync\.config\.json and botsync\.config\.jsonc/u);
+  expect(await told(temporaryDirectory())).toMatch(
+    /\nThere is no configuration here.*\n.* init +writes one\nSee /u,
+  );
 });
 
 test('a switch may be told "true" or "false", and what follows "--" is a path', async () => {

@@ -97,6 +97,11 @@ describe('what is on record', () => {
       const explained = await host.run('explain', join(hosts.share, 'docs', 'a.md'), '--json');
       expect(explained.lines()).toMatchObject([{ key: 'docs/a.md' }]);
       expect(explained.stdout).toContain('unchanged');
+      const history = await host.run('history', join(hosts.share, 'docs', 'a.md'), '--json');
+      const [first] = history.lines();
+      // The event is on record where it happened, the file everywhere.
+      expect(first).toMatchObject({ kind: host === web1 ? 'upload' : 'file' });
+      expect(history.lines().at(-1)).toMatchObject({ kind: 'file', key: 'docs/a.md' });
       expect(await host.run('verify', '--repair'), 'nothing differs').toMatchObject({ code: 0 });
       expect(await host.run('verify', '--prune')).toMatchObject({
         code: 2,

@@ -1,12 +1,15 @@
-import { chownSync, lchownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, lchownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { findConfig, guessStateFiles } from '../../src/config/find-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { renderProblem } from '../../src/config/problem.ts';
 import { temporaryDirectory } from './fixture.ts';
 
 const ME = process.getuid?.() ?? null;
+
+/** Whatever this machine has installed. */
+const NOWHERE = '/nowhere/botsync.config.json';
 
 /** A directory `a/b/` in a new one, and the files there; the path of the new one. */
 function place(...files: readonly string[]): string {
@@ -17,25 +20,25 @@ function place(...files: readonly string[]): string {
 }
 
 test.each([
-  [['a/b/botsync.config.json', 'a/botsync.config.json'], 'botsync.config.json', false],
-  [['a/b/botsync.config.jsonc', 'botsync.config.json'], 'botsync.config.jsonc', false],
-  [['a/botsync.config.jsonc', 'botsync.config.json'], '../botsync.config.jsonc', true],
-  [['botsync.config.json', 'a/config.json'], '../../botsync.config.json', true],
-])('of %j the nearest is taken', (files, file, isAbove) => {
-  expect(findConfig(join(place(...files), 'a/b'), ME)).toEqual({ kind: 'found', file, isAbove });
+  [['a/b/botsync.config.json', 'a/botsync.config.json'], 'botsync.config.json', true],
+  [['a/b/botsync.config.jsonc', 'botsync.config.json'], 'botsync.config.jsonc', true],
+  [['a/botsync.config.jsonc', 'botsync.config.json'], '../botsync.config.jsonc', false],
+  [['botsync.config.json', 'a/config.json'], '../../botsync.config.json', false],
+])('of %j the nearest is taken', (files, file, isHere) => {
+  expect(findConfig(join(place(...files), 'a/b'), ME)).toEqual({ kind: 'found', file, isHere });
 });
 
 test('two in one directory, and none at all', () => {
   const root = place('a/botsync.config.json', 'a/botsync.config.jsonc', 'a/b/botsync.config.yaml');
   expect(findConfig(join(root, 'a/b'), ME)).toEqual({ kind: 'ambiguous', directory: join(root, 'a') });
-  expect(findConfig(root, ME)).toEqual({ kind: 'none' });
+  expect(findConfig(root, ME, NOWHERE)).toEqual({ kind: 'none' });
 });
 
 test('a directory of that name above is none, in the place itself it is told', () => {
   const root = place();
   mkdirSync(join(root, 'a/botsync.config.json'));
-  expect(findConfig(join(root, 'a/b'), ME)).toEqual({ kind: 'none' });
-  expect(findConfig(join(root, 'a'), ME)).toMatchObject({ kind: 'found', isAbove: false });
+  expect(findConfig(join(root, 'a/b'), ME, NOWHERE)).toEqual({ kind: 'none' });
+  expect(findConfig(join(root, 'a'), ME)).toMatchObject({ kind: 'found', isHere: true });
 });
 
 test('one above that belongs to another user is not taken, one that is named or here is', () => {
@@ -55,9 +58,44 @@ test.runIf(ME === 0)('a link above that another user made is not taken, whatever
   const root = place('a/b/mine.json');
   const link = join(root, 'a/botsync.config.json');
   symlinkSync(join(root, 'a/b/mine.json'), link);
-  expect(findConfig(join(root, 'a/b'), ME)).toMatchObject({ kind: 'found', isAbove: true });
+  expect(findConfig(join(root, 'a/b'), ME)).toMatchObject({ kind: 'found', isHere: false });
   lchownSync(link, 4321, 4321);
   expect(findConfig(join(root, 'a/b'), ME)).toEqual({ kind: 'foreign', file: link });
+});
+
+test('where there is none, that of the service is taken if this user may read it', () => {
+  const root = place('a/botsync.config.json', 'service.json');
+  const service = join(root, 'service.json');
+  const found = { kind: 'found', file: service, isHere: false };
+  expect(findConfig(root, ME, service)).toEqual(found);
+  expect(findConfig(join(root, 'a/b'), ME, service)).toMatchObject({ file: '../botsync.config.json' });
+  for (const file of [join(root, 'none.json'), join(root, 'none/none.json'), join(root, 'a')])
+    expect(findConfig(root, ME, file)).toEqual({ kind: 'none' });
+  if (ME === 0) chownSync(service, 4321, 4321);
+  expect(findConfig(root, statSync(service).uid + 1, service)).toEqual({ kind: 'foreign', file: service });
+});
+
+/** Calls a function as a user who is not root and owns nothing. */
+function asOther<T>(call: () => T): T {
+  if (ME !== 0) return call();
+  process.seteuid?.(65_534);
+  try {
+    return call();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+test.each(['a/service.json', 'a'])('that of the service with %s out of reach is told', (locked) => {
+  const root = place('a/service.json');
+  const file = join(root, 'a/service.json');
+  chmodSync(root, 0o755);
+  expect(asOther(() => findConfig('/', ME, file))).toMatchObject({ kind: 'found', file });
+  chmodSync(join(root, locked), 0);
+  onTestFinished(() => {
+    chmodSync(join(root, locked), 0o700);
+  });
+  expect(asOther(() => findConfig('/', ME, file))).toEqual({ kind: 'unreadable', file });
 });
 
 const told = (file: string): string => {

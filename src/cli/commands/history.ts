@@ -8,7 +8,10 @@ import {
   MINUTE_MS,
   type HistoryBucket,
 } from '../../domain/history.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
 import { load } from '../../run/run-base.ts';
+import { EVENTS_KEPT_MS } from '../../store/file-log.ts';
+import { showFileHistory } from './file-history.ts';
 import { withStateFile } from '../../run/read-state-file.ts';
 import { describeDoings } from '../../words/history.ts';
 import type { GlobalOptions } from '../global-options.ts';
@@ -19,27 +22,40 @@ import { bytesText } from '../../service/amounts.ts';
 import { renderTable } from '../render/text-layout.ts';
 
 export interface HistoryOptions extends GlobalOptions {
+  /** A file of a source. */
+  readonly path: string | undefined;
   /** A duration. */
-  readonly since: string;
+  readonly since: string | undefined;
 }
 
 /**
- * `botsync history`: counts of the last hours or days, from the state file. Returns the exit code; throws
- * `UsageError`.
+ * `botsync history`: counts of the last hours or days, or the events of one file, from the state file. Returns the
+ * exit code; throws `UsageError`.
  */
-export async function history({ since, ...options }: HistoryOptions): Promise<number> {
-  const { config } = load(options);
-  const sinceMs = readSince(since);
+export async function history({ path, since, ...options }: HistoryOptions): Promise<number> {
+  const loaded = load(options);
+  const span = since ?? (path === undefined ? '24h' : formatDuration(EVENTS_KEPT_MS));
+  const spanMs = readSince(span);
+  if (path === undefined) await showCounts(loaded, options, span, spanMs);
+  else await showFileHistory(loaded, options, { path, span, spanMs });
+  return EXIT.ok;
+}
+
+async function showCounts(
+  { config }: LoadedConfig,
+  { json }: GlobalOptions,
+  span: string,
+  spanMs: number,
+): Promise<void> {
   const nowMs = Date.now();
   await withStateFile(config.stateFile, ({ reader, holder }) => {
-    const buckets = reader.history.buckets(nowMs - sinceMs, nowMs + 1);
-    if (options.json) for (const bucket of buckets) printJson(forPrograms(bucket));
+    const buckets = reader.history.buckets(nowMs - spanMs, nowMs + 1);
+    if (json) for (const bucket of buckets) printJson(forPrograms(bucket));
     else {
-      print(forPeople(buckets, since, sinceMs).join('\n'));
+      print(forPeople(buckets, span, spanMs).join('\n'));
       printNoService(holder, reader);
     }
   });
-  return EXIT.ok;
 }
 
 function readSince(since: string): number {

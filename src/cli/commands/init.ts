@@ -3,11 +3,18 @@ import { basename, dirname, join, resolve, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { otherFormat, CONFIG_NAMES, SCHEMA_COPY } from '../../config/find-config.ts';
 import { parseConfig, type LoadedConfig } from '../../config/load-config.ts';
+import { resolveSecret } from '../../config/secrets.ts';
 import { quoteForShell, renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { describe } from '../render/resource.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { gatherAnswers, type Access, type AnswerOptions, type Answers } from '../init-answers.ts';
+import {
+  gatherAnswers,
+  type Access,
+  type AnswerOptions,
+  type Answers,
+  type BotPurpose,
+} from '../init-answers.ts';
 import { openPrompter, type Choice } from '../prompter.ts';
 import { invocation, print, printError, shown, printJson } from '../render/output.ts';
 import { runSession } from '../session.ts';
@@ -38,7 +45,7 @@ export async function init(options: InitOptions): Promise<number> {
     configFile: file,
     prompter: options.yes ? null : await openPrompter(),
     emulatorBot: options.emulator ? EMULATOR_BOT : null,
-    findBots: (access) => findBots(access, file),
+    findBots: (access, purpose) => findBots(access, purpose, file),
     warn: (message) => warnings.push(message),
   });
   const schema = planSchema(file);
@@ -77,15 +84,24 @@ function refuseToOverwrite(file: string, { config, force }: InitOptions): void {
     );
 }
 
-/** Returns the bots to choose from; `null`, with a message, if the platform cannot be asked. */
-async function findBots(access: Access, file: string): Promise<readonly Choice<string>[] | null> {
+/**
+ * Returns the bots of the workspace; `null` if the platform cannot be asked. A message says why, except for a check
+ * without the id of the workspace or the token, which may be set later.
+ */
+async function findBots(
+  access: Access,
+  purpose: BotPurpose,
+  file: string,
+): Promise<readonly Choice<string>[] | null> {
+  const isCheck = purpose === 'check';
   if (access.workspaceId === null) {
-    printError('Bots can be listed only with a workspace id.');
+    if (!isCheck) printError('Bots can be listed only with a workspace id.');
     return null;
   }
   const { baseUrl, chatUrl, workspaceId, token } = access;
   const platform = { baseUrl, chatUrl, workspaceId, token, botId: 'not-known-yet' };
   const draft = check(JSON.stringify({ platform, sources: [{ directory: '.', name: 'draft' }] }), file);
+  if (isCheck && !hasToken(draft)) return null;
   const notices = { warn: printError, retrying: () => undefined };
   const found: Choice<string>[] = [];
   try {
@@ -95,14 +111,19 @@ async function findBots(access: Access, file: string): Promise<readonly Choice<s
       for (const { id, name } of outcome.value) found.push({ name: describe(name) || id, value: id });
       return EXIT.ok;
     });
-    if (found.length === 0) printError('The workspace has no bots.');
+    if (found.length === 0 && !isCheck) printError('The workspace has no bots.');
     return found;
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
     // The file does not exist yet, so its name would confuse.
-    printError(`The bots cannot be listed: ${shown(error.message.replace(`${file}: `, ''))}`);
+    const effect = isCheck ? ', so --bot was not checked' : '';
+    printError(`The bots cannot be listed${effect}: ${shown(error.message.replace(`${file}: `, ''))}`);
     return null;
   }
+}
+
+function hasToken({ config: { platform } }: LoadedConfig): boolean {
+  return platform.token !== null && resolveSecret(platform.token, process.env).kind === 'ok';
 }
 
 /**
@@ -153,7 +174,7 @@ export function writeConfigText(answers: Answers, schemaAddress: string | null):
     ...(baseUrl === DEFAULTS.baseUrl ? [] : [`"baseUrl": ${quoted(baseUrl)},`]),
     ...(chatUrl === DEFAULTS.chatUrl ? [] : [`"chatUrl": ${quoted(chatUrl)},`]),
     ...(workspaceId === null ? [] : [`"workspaceId": ${quoted(workspaceId)},`]),
-    ...(botName === null ? [] : [`// ${shown(botName)}`]),
+    ...(botName === null || botName === botId ? [] : [`// ${shown(botName)}`]),
     `"botId": ${quoted(botId)},`,
     '// Where the token is stored, never the token itself.',
     `"token": ${quoted(token)}`,

@@ -14,7 +14,7 @@ import { load, platformName } from '../../run/run-base.ts';
 import { withRecords } from '../../run/read-records.ts';
 import { printNoService } from '../command-daemon.ts';
 import { print, printError, shown, printJson } from '../render/output.ts';
-import { readGlob } from '../arguments.ts';
+import { readSelection, type Selection } from '../arguments.ts';
 import { findOrphans } from '../../run/verify/compare.ts';
 import { EventFeed } from '../../run/events.ts';
 import { stopBy } from '../../run/stop.ts';
@@ -57,28 +57,28 @@ const FAILED = new Set<FileGroup>(['sending', 'waiting', 'failed', 'refused', 'p
 export async function ls(options: LsOptions): Promise<number> {
   const loaded = load(options);
   const { config } = loaded;
-  const matches = options.glob === undefined ? () => true : readGlob('ls', options.glob);
+  const name = platformName(options, config);
+  const sources = findSources(config, name);
+  const matches = options.glob === undefined ? () => true : readSelection('ls', options.glob, sources);
   const { kept, failed, unindexed, orphans, toRemove } = options;
   let matched = 0;
-  const isMatch = (path: string): boolean => {
-    if (!matches(path)) return false;
+  const isMatch: Selection = (file) => {
+    if (!matches(file)) return false;
     matched += 1;
     return true;
   };
   const isWanted = ({ place, platform, group, entry }: ListedFile): boolean =>
-    isMatch(place.path) &&
+    isMatch(place) &&
     (!(kept || failed || unindexed || toRemove) ||
       (kept && platform === 'kept') ||
       (failed && FAILED.has(group)) ||
       (unindexed && entry().isUnindexed) ||
       (toRemove && platform === 'to-remove'));
-  const name = platformName(options, config);
   const isOrphansOnly = orphans && !(kept || failed || unindexed || toRemove);
   if (!isOrphansOnly)
     await withRecords({ loaded, platformName: name, env: process.env }, async ({ reader, holder }) => {
       const turns = new Turns(systemClock);
       const nowMs = Date.now() + reader.platformAheadMs();
-      const sources = findSources(config, name);
       let isEmpty = true;
       for (const listed of listFiles({ config, platformName: name, sources, state: reader, nowMs })) {
         isEmpty = false;
@@ -98,7 +98,7 @@ export async function ls(options: LsOptions): Promise<number> {
     });
   if (orphans)
     await withOrphans(options, loaded, ({ source, path, key }) => {
-      if (!isMatch(path ?? key)) return;
+      if (!isMatch({ source, path: path ?? key })) return;
       if (options.json) printJson({ kind: 'file', source, path, key, local: 'gone', platform: 'orphan' });
       else print(line('orphan', placeOf(source, path ?? key), 'unknown here'));
     });
@@ -114,12 +114,18 @@ function printHalts({ sources }: Config, state: StateReader): void {
   }
 }
 
-function show(entry: FileEntry, json: boolean): void {
+/** Returns a file as a line of JSON shows it. */
+export function entryForPrograms(entry: FileEntry): object {
   const { source, path, key, botId, local, platform, bytes, expiresAt, reason } = entry;
+  return { kind: 'file', source, path, key, botId, local, platform, bytes, expiresAt, reason };
+}
+
+function show(entry: FileEntry, json: boolean): void {
   if (json) {
-    printJson({ kind: 'file', source, path, key, botId, local, platform, bytes, expiresAt, reason });
+    printJson(entryForPrograms(entry));
     return;
   }
+  const { source, path, key, botId, local, platform, bytes, expiresAt, reason } = entry;
   const about = [
     prettyBytes(bytes),
     ...(entry.isUnderOwnKey ? [] : [`key ${key ?? ''} of ${botId}`]),

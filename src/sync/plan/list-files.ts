@@ -7,7 +7,7 @@ import { compareUtf8, fileKey, type RelativePath } from '../../domain/key.ts';
 import type { FileGroup, PlatformState } from '../../domain/status.ts';
 import type { Problem } from '../../store/problems.ts';
 import type { StateReader } from '../../store/state-reader.ts';
-import { presenceOf } from '../sources/presence.ts';
+import { lookAtPath, presenceOf } from '../sources/presence.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
 
 /** One file in the output of `botsync ls`. */
@@ -89,13 +89,23 @@ export function* listFiles(input: ListInput, after: ListPlace | null = null): Ge
   }
 }
 
-function sectionsOf(found: FoundSource, { config, platformName, state }: ListInput): Section[] {
+function ownSection(found: FoundSource, { config, platformName, state }: ListInput): Section {
   const { name, botId } = found.config;
-  const own = state.targetId(targetOf(config, found.config, platformName));
+  const target = state.targetId(targetOf(config, found.config, platformName));
   const halt = state.source(name)?.halt ?? null;
-  const section = { found, target: own, botId, halt, isAsked: state.remote.unserved(own, 'list') === null };
-  const former = state.targetsOf(name).filter(({ target }) => target !== own);
-  return [{ ...section, isFormer: false }, ...former.map((one) => ({ ...section, ...one, isFormer: true }))];
+  const isAsked = state.remote.unserved(target, 'list') === null;
+  return { found, target, botId, halt, isAsked, isFormer: false };
+}
+
+function sectionsOf(found: FoundSource, input: ListInput): Section[] {
+  const own = ownSection(found, input);
+  const former = input.state.targetsOf(found.config.name).filter(({ target }) => target !== own.target);
+  return [own, ...former.map((one) => ({ ...own, ...one, isFormer: true }))];
+}
+
+/** Returns the entry of a record at the current target. */
+export function entryOf(sent: FileRecord, found: FoundSource, input: ListInput): FileEntry {
+  return ofRecord(sent, null, ownSection(found, input), input).entry();
 }
 
 /** Merges records and problems, which are in the same order. */
@@ -172,7 +182,8 @@ function ofProblem(problem: Problem, { found, target, botId }: Section): ListedF
     entry: () => ({
       ...{ source, path, key, botId, platform, group },
       local: presence(found, path),
-      ...{ bytes: 0, isUnindexed: false, expiresAt: null },
+      bytes: sizeHere(found, path),
+      ...{ isUnindexed: false, expiresAt: null },
       isUnderOwnKey: key === null || fileKey(found.config.keyPrefix, path as RelativePath) === key,
       reason: describeObstacle(problem.reason),
     }),
@@ -242,6 +253,12 @@ function stateOfPresent({ state, differs, verdict, expiresAtMs }: FileRecord, no
   if (expiresAtMs !== null && expiresAtMs <= nowMs) return 'expired';
   if (differs !== null) return differs === 'replaced' ? 'replaced' : 'different';
   return verdict ?? 'sent';
+}
+
+/** Returns the size of a file in the directory, bytes; 0 if it is not there. */
+function sizeHere(found: FoundSource, path: string): number {
+  const look = found.kind === 'missing' ? null : lookAtPath(found.source, path);
+  return look?.kind === 'file' ? Number(look.sizeBytes) : 0;
 }
 
 function presence(found: FoundSource, path: string): FileEntry['local'] {

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { type RelativePath, isWithin } from '../../domain/key.ts';
 import type { FoundSource } from './source.ts';
 
@@ -28,14 +28,38 @@ export function findFile(absolute: string, sources: readonly FoundSource[]): Loc
   return candidates[0] ?? null;
 }
 
+/**
+ * Returns the part of each source that a directory contains, by the name of the source: a path within it, or an empty
+ * text for the whole source. The directory need not exist. Empty: no source has anything there.
+ */
+export function findDirectory(absolute: string, sources: readonly FoundSource[]): Map<string, string> {
+  // Through the name itself first: the path of a link in a source is what its files are recorded under.
+  const places = [absolute, realPathOf(absolute), resolveLinks(absolute)];
+  const parts = new Map<string, string>();
+  for (const found of sources)
+    for (const directory of places)
+      for (const root of rootsOf(found)) {
+        const { name } = found.config;
+        if (parts.has(name)) continue;
+        if (isWithin(directory, root)) parts.set(name, '');
+        else if (isWithin(root, directory)) parts.set(name, relative(root, directory));
+      }
+  return parts;
+}
+
 function rootsOf(found: FoundSource): string[] {
   return found.kind === 'found' ? [found.source.root, found.source.realRoot] : [found.config.directory];
 }
 
 /** Resolves links in the directory of a path. The last part is kept, because it may be a link or not exist. */
 function realPathOf(path: string): string {
+  return join(resolveLinks(dirname(path)), basename(path));
+}
+
+/** Returns the path unchanged if it does not exist. */
+function resolveLinks(path: string): string {
   try {
-    return join(realpathSync.native(dirname(path)), basename(path));
+    return realpathSync.native(path);
   } catch {
     return path;
   }
