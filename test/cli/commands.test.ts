@@ -59,6 +59,7 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
       },
       sinceLastPass: { sent: 0, sentBytes: 0, updated: 0, removed: 0, failed: 0, last: null },
       lastVerification: null,
+      pause: null,
       service: { kind: 'none' },
       inSync: false,
       daemon: null,
