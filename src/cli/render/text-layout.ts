@@ -32,7 +32,7 @@ export function printLines(lines: readonly string[]): void {
   const { isTTY, columns } = process.stdout;
   const isWrapped = isTTY && columns >= LEAST_COLUMNS;
   const rows = lines.flatMap((line) =>
-    isWrapped && !/\brun: /iu.test(line) ? wrapLine(line, columns) : [line],
+    isWrapped && !/\b(?:run|with): /iu.test(line) ? wrapLine(line, columns) : [line],
   );
   if (rows.length > 0) print(rows.join('\n'));
 }
