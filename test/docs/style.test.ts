@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from './pages.ts';
 
-/** The phrases of the left column in docs/STYLE.md that are wrong wherever they are: without a remark in parentheses. */
-const phrases = readFileSync(join(ROOT, 'docs/STYLE.md'), 'utf8')
+/** The phrases of the left column in STYLE.md that are wrong wherever they are: without a remark in parentheses. */
+const phrases = readFileSync(join(ROOT, 'STYLE.md'), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| '))
   .slice(2)
@@ -28,7 +28,7 @@ function complaints(text: string): string[] {
   return RIDDLE.test(text) ? [...found, 'begins as a riddle'] : found;
 }
 
-test('comments keep to the words of docs/STYLE.md', () => {
+test('comments keep to the words of STYLE.md', () => {
   expect(phrases.length).toBeGreaterThan(20);
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
   const found = sources
