@@ -394,6 +394,6 @@ test(
         }
       },
     );
-    await fc.assert(property, checkParameters(options, 40, 8000));
+    await fc.assert(property, checkParameters(options, 8));
   },
 );

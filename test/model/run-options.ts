@@ -1,4 +1,4 @@
-import fc, { type CommandsContraints, type Parameters } from 'fast-check';
+import type { CommandsContraints, Parameters } from 'fast-check';
 import { SEED } from '../seed.ts';
 
 /** How many runs, and which: by environment variables that `npm run test:model` sets from its options. */
@@ -30,14 +30,12 @@ export function commandOptions(options: RunOptions, maxCommands: number): Comman
   };
 }
 
-/** What fast-check is told. In the gate a time limit ends the runs, so that a slow machine makes fewer. */
-export function checkParameters<T>(options: RunOptions, gateRuns: number, gateMs: number): Parameters<T> {
-  const isGate = options.runs === null && options.path === null;
+/** Returns the parameters of fast-check. No time limit decides how many runs there are: one run under load would exceed it. */
+export function checkParameters<T>(options: RunOptions, gateRuns: number): Parameters<T> {
   return {
     seed: options.seed,
     numRuns: options.runs ?? gateRuns,
     // The run that failed, and no other.
     ...(options.path !== null && { path: options.path, endOnFailure: true, numRuns: 1 }),
-    ...(isGate && { plugins: [fc.interruptAfterTimeLimit(gateMs) as fc.Plugin<T>] }),
   };
 }
