@@ -4,8 +4,8 @@ import { countText } from '../service/amounts.ts';
 import type { Advice } from '../words/advice.ts';
 import { html, Html } from './html.ts';
 import { LIVE_STATUS } from './live-script.ts';
-import { ago, relativeTime, actionButton, command, name, path } from './markup.ts';
-import { pageQueryText, type PageFacts, type PageQuery } from './facts.ts';
+import { ago, moment, relativeTime, actionButton, command, name, path } from './markup.ts';
+import { pageQueryText, type PageEvent, type PageFacts, type PageQuery } from './facts.ts';
 import { renderApproval, renderSources } from './sources.ts';
 import { renderFile, type FileAnswer } from './file.ts';
 import { frame } from './frame.ts';
@@ -80,12 +80,16 @@ function titleOf({ title, mood }: Verdict, facts: PageFacts): string {
   return escapeControls(`${mark}${title} – ${botsText(facts)} – botsync on ${facts.host}`);
 }
 
-/** Renders how old the knowledge is that the verdict rests on. */
-function renderFreshness({ lastInSyncMs, known, running, nowMs }: PageFacts, mood: Verdict['mood']): Html {
+/** Renders since when something is wrong, and how old the knowledge is that the verdict rests on. */
+function renderFreshness(pageFacts: PageFacts, mood: Verdict['mood']): Html {
+  const { lastInSyncMs, known, running, nowMs } = pageFacts;
   const compared = known.lastVerification;
+  const isWrong = mood === 'needs-you' || mood === 'waits';
+  const sinceMs = isWrong ? firstTroubleMs(pageFacts) : null;
   const { configuration } = running;
   const inSync = mood === 'fine' ? 'confirmed' : 'last in sync';
   const facts = [
+    ...(sinceMs === null ? [] : [html`since ${moment(sinceMs, nowMs)}`]),
     ...(lastInSyncMs === null ? [] : [html`${inSync} ${ago(lastInSyncMs, nowMs)}`]),
     ...(compared === null
       ? []
@@ -97,6 +101,13 @@ function renderFreshness({ lastInSyncMs, known, running, nowMs }: PageFacts, moo
   return facts.length === 0
     ? html``
     : html`<p class="soft">${facts.map((fact, index) => html`${index === 0 ? '' : ' · '}${fact}`)}</p>`;
+}
+
+/** Returns when the first trouble since everything was in sync was reported; `null`: none is among the recent events. */
+function firstTroubleMs({ events, lastInSyncMs }: PageFacts): number | null {
+  const isTrouble = ({ level, atMs }: PageEvent): boolean =>
+    (level === 'warn' || level === 'error') && atMs > (lastInSyncMs ?? 0);
+  return events.findLast(isTrouble)?.atMs ?? null;
 }
 
 function renderVerdict(verdict: Verdict, facts: PageFacts, mayAct: boolean): Html {

@@ -147,7 +147,7 @@ ol.events > li { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); ga
 ol.events time { color: var(--soft); } ol.events span { overflow-wrap: anywhere; white-space: pre-wrap; }
 ol.events .error span { color: var(--bad); } ol.events .warning strong { color: var(--wait); }
 dl.file { grid-template-columns: 7rem minmax(0, 1fr); align-items: baseline; } button.copy { min-height: 1.6rem; padding: .05rem .5rem; font-size: .8rem; margin-left: .3rem; }
-details.pad { padding-top: 0; }
+details.pad { padding-top: 0; } details.charts { padding-top: .7rem; }
 #explained pre { padding: .8rem 1.1rem; margin: 0; }
 @media (max-width: 40rem) {
   header.top { gap: .2rem .8rem; } form.search { width: 100%; flex-wrap: nowrap; } form.search input { flex: 1; width: auto; min-width: 0; }

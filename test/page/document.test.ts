@@ -406,6 +406,16 @@ test('whose files they are comes first, and how old the knowledge is', () => {
   expect(read('verdict', scene)).toContain(
     'confirmed 12 s ago · compared with the bot 3 h ago · configuration in use for 2 h',
   );
+  const event = (id: number, level: 'info' | 'error', secondsAgo: number) => ({
+    ...{ id, level, style: null, text: 'a text' },
+    atMs: Date.parse(at(-secondsAgo)),
+  });
+  const events = [event(4, 'info', 3), event(3, 'error', 5), event(2, 'error', 8), event(1, 'error', 60)];
+  const failed = { ...{ path: 'a.md', reason: '400: no' }, kind: 'refused', retry: 'change' } as const;
+  // The oldest trouble is from before everything was in sync.
+  expect(read('verdict', { failures: [failed], facts: { events } })).toContain(
+    '( 8 s ago ) · last in sync 12 s ago',
+  );
   const unnamed = [
     { id: 'bot-1', name: null },
     { id: 'bot-2', name: 'Shop' },
