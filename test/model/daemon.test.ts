@@ -394,6 +394,6 @@ test(
         }
       },
     );
-    await fc.assert(property, checkParameters(options, 8));
+    await fc.assert(property, checkParameters(options, 6));
   },
 );

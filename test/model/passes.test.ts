@@ -180,6 +180,6 @@ test(
         }
       },
     );
-    await fc.assert(property, checkParameters(options, 40));
+    await fc.assert(property, checkParameters(options, 20));
   },
 );
