@@ -32,9 +32,11 @@ export class Webhook {
   }
 }
 
-/** A refusal here says nothing about the platform's credentials. */
-function explain(_answer: Answer, failure: LookupFailure): LookupFailure {
-  return failure.kind === 'transient'
-    ? failure
-    : { kind: 'refused', message: `${failure.message}; check the address of notify.webhook` };
+/**
+ * A refusal here says nothing about the platform's credentials. The words of the answer are not shown: they may quote
+ * any part of the address.
+ */
+function explain({ status }: Answer, failure: LookupFailure): LookupFailure {
+  const message = `${status}; check the address of notify.webhook`;
+  return failure.kind === 'transient' ? { ...failure, message } : { kind: 'refused', message };
 }

@@ -23,7 +23,8 @@ async function openHook(): Promise<Hook> {
       const status = answers.shift() ?? 200;
       if (status < 300)
         posts.push({ path: request.url ?? '', body: JSON.parse(text) as Record<string, unknown> });
-      response.writeHead(status).end(`no such hook: ${request.url ?? ''}`);
+      // Some quote a part of the address.
+      response.writeHead(status).end(JSON.stringify({ message: `no hook ${SECRET}` }));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
