@@ -10,15 +10,17 @@ const BOTS = [
 ];
 
 /** A site with a source for each of two bots; the second has a token of its own. */
-async function createTwoBots(): Promise<Site> {
+async function createTwoBots(isOwnFirst = false): Promise<Site> {
   const site = await createSite({}, { bots: BOTS });
+  const sources: object[] = [
+    { directory: './docs' },
+    { directory: './sales', botId: 'bot-2', token: 'file:./sales/.sales-token' },
+  ];
   const config = {
     platform: { baseUrl: site.emulator.baseUrl, botId: 'bot-1', token: 'env:SHARED' },
-    sources: [
-      { directory: './docs' },
-      { directory: './sales', botId: 'bot-2', token: 'file:./sales/.sales-token' },
-    ],
-    upload: { attempts: 1 },
+    sources: isOwnFirst ? sources.reverse() : sources,
+    // The refusal of one is known before the other is tried.
+    upload: { attempts: 1, concurrency: 1 },
   };
   site.write('botsync.config.json', JSON.stringify(config));
   site.write('docs/a.md', 'a');
@@ -39,7 +41,7 @@ test.each([
   ['the shared token is', true, [], ['b.md']],
   ['the token of a source is', false, ['a.md'], []],
 ] as const)('when %s refused, the other bot is served', async (_, isShared, first, second) => {
-  const site = await createTwoBots();
+  const site = await createTwoBots(!isShared);
   const { token } = site.emulator;
   const [shared, own] = isShared ? [STALE, token] : [token, STALE];
   const ended = await botsync(site, shared, own, 'sync', '--once', '--no-wait');
