@@ -1,3 +1,5 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createSite, run, start } from './binary.ts';
 import { POLL } from './running-daemon.ts';
@@ -128,3 +130,30 @@ test('a service says what it runs for, what it waits for, and when all is in syn
   expect(log).toMatch(/In sync: 2 uploaded, 6 B \(/u);
   expect(lines.at(-2)).toBe('- stopped');
 });
+
+test.runIf(hasTerminal)(
+  'on a terminal of 60 columns lines break between words, and a command stays on one line',
+  { timeout: 60_000 },
+  async () => {
+    const site = await createSite({ limits: { fileBytes: 10 } });
+    site.write('docs/large.md', 'much too large for the limit');
+    await site.sync();
+    const narrow = ['sh', '-c', 'stty cols 60; exec "$@"', 'sh'];
+    const env = { ...site.env, NO_COLOR: '1' };
+    const lines = async (...args: string[]): Promise<string[]> =>
+      (await converse(site.directory, args, env, [], narrow)).screen.split(/\r?\n/u);
+    const status = await lines('status');
+    expect(status.filter((line) => line.length > 60)).toEqual([]);
+    expect(status.join(' ').replace(/ +/gu, ' ')).toContain(
+      'docs/large.md: refused: 28 bytes are more than limits.fileBytes (10); retried when the file or its rules change',
+    );
+    site.write('docs/small.md', 'small');
+    await site.sync();
+    rmSync(join(site.directory, 'docs'), { recursive: true });
+    mkdirSync(join(site.directory, 'docs'));
+    await site.sync();
+    const halted = (await lines('status')).find((line) => line.includes('HALTED'));
+    expect(halted).toMatch(/; if that is right, run: botsync .+$/u);
+    expect(halted?.length).toBeGreaterThan(60);
+  },
+);
