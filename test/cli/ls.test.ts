@@ -53,10 +53,11 @@ test('a file that the platform has, and that may not be sent since it changed, i
   for (const name of ['a.md', 'b.md', 'c.md']) site.write(`docs/${name}`, name);
   await site.sync();
   site.write('docs/b.md', 'much too large');
+  site.write('docs/d.md', 'never sent, too large');
   await site.sync();
   const failed = await run(site.directory, ['ls', '--failed'], site.env);
   expect(failed.stdout).toMatch(
-    /^stored +docs\/b\.md {2}\(4 B; 14 bytes are more than limits\.fileBytes \(10\)\)\n$/u,
+    /^stored +docs\/b\.md {2}\(4 B; 14 bytes are more than limits\.fileBytes \(10\)\)\nrefused +docs\/d\.md {2}\(21 B; 21 bytes are more than limits\.fileBytes \(10\)\)\n$/u,
   );
 });
 
